@@ -22,13 +22,12 @@ from engine.findings.axes import (
     bounds,
     gone_of,
     order_of,
-    turned_round,
 )
 from engine.findings.diagnosis import Diagnosis, line, near, says, size_of, times
-from engine.findings.losses import CLASS_LOSSES, SOFTMAXES, WITH_TARGETS, said_at
+from engine.findings.losses import CLASS_LOSSES, SOFTMAXES, WITH_TARGETS
 from engine.ops import family_of
 from engine.program.names import called
-from engine.trace import Finding, Op, Span, Tensor
+from engine.trace import Finding, Op, Tensor
 
 CUTS_ANEW = frozenset(
     "view reshape flatten unflatten unsqueeze squeeze view_as reshape_as contiguous clone to float".split()
@@ -40,7 +39,6 @@ SHARES = frozenset((*SOFTMAXES, "normalize"))
 TOTALS = frozenset(("sum", *NORMS))
 """What numbers are divided by for the same end."""
 RUNS_ALONG = SHARES | {"cumsum", "cumprod", "glu", "outer", "prod"}
-_MOST_LATER = 20
 REDUCES = frozenset("mean sum amax amin logsumexp".split())
 POINTWISE = frozenset("add mul div pow act".split())
 """Families of ops that compute each number from those at its place."""
@@ -74,7 +72,7 @@ class Batch(NamedTuple):
 
 
 def samples_mixed(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Views, normalisations and layers for sequences that make one sample's output depend on another's."""
+    """Normalisations, means and sums that make one sample's output depend on another's."""
     losses = (op for op in diagnosis.ops_named(WITH_TARGETS) if op.iteration == 0)
     for loss in islice(losses, MOST_LOSSES):
         batch = _batch(diagnosis, loss)
@@ -92,76 +90,6 @@ def _batch(diagnosis: Diagnosis, loss: Op) -> Batch | None:
     return Batch(target.shape[0], loss, target) if diagnosis.reaches_a_pass(loss) else None
 
 
-def sums_over_samples(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A number that was summed over the samples too, added to one number for each of the same samples."""
-    told: set[Span | None] = set()
-    for op in diagnosis.ops_named(("add", "sub")):
-        pair = [diagnosis.tensors[given] for given in op.inputs if given in diagnosis.tensors]
-        pair.sort(key=lambda given: len(given.shape))
-        if len(pair) != 2 or pair[0].shape or not _is_one_each(pair[1]) or op.span in told:
-            continue
-        total, each = pair
-        size = each.shape[0]
-        summed = diagnosis.origin(total.id, ("mul", "neg", "detach"))
-        parts = _summed_up(diagnosis, summed) if summed is not None else None
-        is_joined = parts is not None and _are_joined(diagnosis, parts, size)
-        if summed is None or parts is None or not (size in parts.shape[:2] or is_joined) or not _is_used(diagnosis, op):
-            continue
-        shared = _samples_behind(diagnosis, parts.id, size) & _samples_behind(diagnosis, each.id, size)
-        if shared:
-            told.add(op.span)
-            yield diagnosis.warning(
-                "summed_over_samples",
-                summed,
-                tensors=(parts.id, total.id, each.id),
-                parts=diagnosis.say(parts.id),
-                shape=times(parts),
-                is_joined=str(int(is_joined)),
-                is_each=str(int(_is_one_each(parts) and not is_joined)),
-                is_of_rows=str(int(not _is_one_each(parts) and not is_joined)),
-                each=diagnosis.say(each.id),
-                count=str(size),
-                used=diagnosis.code.excerpt(op.span),
-                used_line=line(op.span),
-            )
-
-
-def _summed_up(diagnosis: Diagnosis, op: Op) -> Tensor | None:
-    """What an op is the sum of: that of a tensor, or Python's `sum`, which adds its rows one by one."""
-    if op.name == "sum":
-        return diagnosis.input_of(op)
-    rows = diagnosis.maker.get(op.inputs[-1]) if op.name == "add" and op.inputs else None
-    takers = ({taker.span for taker in diagnosis.takers.get(row, ())} for row in rows.outputs) if rows else ()
-    is_whole = rows is not None and rows.name == "unbind" and all(op.span in spans for spans in takers)
-    return diagnosis.input_of(rows) if rows is not None and is_whole else None
-
-
-def _are_joined(diagnosis: Diagnosis, parts: Tensor, size: int) -> bool:
-    """Whether several tensors of one number for each sample were put behind each other."""
-    joined = diagnosis.maker.get(parts.id)
-    given = (
-        [diagnosis.tensors.get(each) for each in joined.inputs] if joined is not None and joined.name == "cat" else []
-    )
-    return len(given) > 1 and all(each is not None and each.shape == (size,) for each in given)
-
-
-def _is_one_each(tensor: Tensor) -> bool:
-    return len(tensor.shape) in (1, 2) and tensor.shape[0] > 1 and tensor.shape[1:] in ((), (1,))
-
-
-def _is_used(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether a pass is made of what an op gave, or a loss holds something against it."""
-    later = (taker for tensor in diagnosis.made_of(op.outputs[0]) for taker in diagnosis.takers.get(tensor, ()))
-    return diagnosis.reaches_a_pass(op) or any(map(diagnosis.reaches_a_pass, islice(later, _MOST_LATER)))
-
-
-def _samples_behind(diagnosis: Diagnosis, tensor: str, size: int) -> set[str]:
-    """What some numbers were computed from that holds a row of several for each sample, parameters aside."""
-    behind = (diagnosis.tensors.get(each) for each in near([tensor], diagnosis.made_from))
-    rows = (each for each in behind if each is not None and each.shape[:1] == (size,) and len(each.shape) > 1)
-    return {each.id for each in rows if not diagnosis.is_parameter(diagnosis.identity(each.id))}
-
-
 class _Walk:
     """The way of one batch through the ops before its loss."""
 
@@ -171,8 +99,6 @@ class _Walk:
         self.places: dict[str, Place] = {}
         self.given: dict[str, str] = {}
         """For each tensor with a place, what the model was given."""
-        self.sampled: dict[str, Op] = {}
-        """For what the model was given: the convolution that took axis 0 for the samples."""
 
     def findings(self) -> Iterator[Finding]:
         end = self.diagnosis.op_at[self.batch.loss.id]
@@ -184,61 +110,11 @@ class _Walk:
                 self.places[given.id], self.given[given.id] = Place(0), given.id
             if given.id in self.places:
                 place = self.places[given.id]
-                if op.name.startswith("conv") and place == Place(0) and len(given.shape) > 2:
-                    self.sampled[self.given[given.id]] = op
-                finding = self._finding(op, given, place) or self._run_along(op, given, place)
+                finding = self._finding(op, given, place)
                 if finding is not None:
                     yield finding
                     return
                 self._follow(op, given, place)
-        yield from self._out_of_step()
-
-    def _run_along(self, op: Op, given: Tensor, place: Place) -> Finding | None:
-        """A recurrent layer that goes from sample to sample: it takes for time what a convolution took for samples."""
-        sampled = self.sampled.get(self.given[given.id])
-        is_first = op.name in RECURRENT and op.arguments[-1].text == "True"
-        if op.name not in RECURRENT or sampled is None or place != Place(int(is_first)) or len(given.shape) != 3:
-            return None
-        if given.shape[1 - place.axis] < 2 or not self.diagnosis.reaches_a_pass(op):
-            return None
-        module = self.diagnosis.modules.get(op.module or "")
-        return self.diagnosis.warning(
-            "samples_taken_for_steps",
-            op,
-            tensors=(given.id, *op.outputs[:1]),
-            fix=turned_round(self.diagnosis, is_first=is_first),
-            name=self.diagnosis.say(given.id),
-            layer=module.type if module is not None else op.name.upper(),
-            shape=times(given),
-            axis=str(place.axis),
-            other=str(1 - place.axis),
-            batch=str(self.batch.size),
-            steps=str(given.shape[1 - place.axis]),
-            is_first=str(int(is_first)),
-            conv=sampled.name,
-            conv_line=line(sampled.span),
-        )
-
-    def _out_of_step(self) -> Iterator[Finding]:
-        """Scores and targets of several numbers for each sample that were put into rows in different orders."""
-        loss, target = self.batch.loss, self.batch.target
-        scores, rows = self.diagnosis.input_of(loss), self.diagnosis.input_of(loss, 1)
-        place = self.places.get(scores.id) if scores is not None else None
-        if scores is None or rows is None or place is None or len(rows.shape) != 1 or scores.shape[:1] != rows.shape:
-            return
-        wanted = _cut_anew(target, rows, Place(0), self.batch.size)
-        if wanted is not None and place != wanted and rows.shape[0] > self.batch.size:
-            yield self.diagnosis.warning(
-                "rows_out_of_step",
-                loss,
-                tensors=(scores.id, rows.id),
-                name=self.diagnosis.say(scores.id),
-                targets=said_at(self.diagnosis, loss, rows),
-                given=times(target),
-                batch=str(self.batch.size),
-                steps=str(rows.shape[0] // self.batch.size),
-                by_steps=str(int(place.outer > 1)),
-            )
 
     def _is_data(self, given: Tensor) -> bool:
         """Whether a module was given it as it is, one row for each sample."""

@@ -7,17 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, near, says, walk
-from engine.findings.optimizer_code import receiver
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
-from engine.findings.ways import (
-    Cut,
-    collected_reads,
-    cuts,
-    is_target,
-    starved_leaves,
-    wanting_leaves,
-)
-from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
+from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, wanting_leaves
+from engine.ops import DETACHES, MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
 from engine.trace import Finding, Op, Pass, Span
@@ -37,46 +29,6 @@ def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     yield from told
     if lost is not None and not any(UNKNOWN not in finding.parameters.values() for finding in told):
         yield from [*_untracked(diagnosis, lost)] or _lost(diagnosis, lost)
-
-
-def leaves_behind_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What an optimizer holds and no pass ever reaches, since all ways to it lead through an `autograd.grad` without
-    `create_graph=True`: the hyperparameter of an inner training."""
-    waiting = starved_leaves(diagnosis) & diagnosis.held if diagnosis.given_by else set()
-    told: set[Span | None] = set()
-    for root in (root.tensor for ended in diagnosis.passes_by_place.values() for root in ended[-1].roots if waiting):
-        for tensor in near([root or ""], lambda at: _made_with_graph(diagnosis, at)):
-            pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
-            if pass_ is None or pass_.create_graph or pass_.span in told:
-                continue
-            nodes = diagnosis.reached_from(each.node for each in pass_.roots if each.node is not None)
-            leaves = waiting & {diagnosis.identity(diagnosis.nodes[node].variable or "") for node in nodes}
-            told |= {pass_.span}
-            if leaves:
-                yield _cut_by_gradient(diagnosis, pass_, sorted(leaves, key=by_number))
-
-
-def _made_with_graph(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
-    """What a tensor was made from where all that takes part in a gradient is recorded."""
-    maker = diagnosis.maker.get(tensor)
-    is_cut = maker is None or maker.grad_mode != "grad" or maker.name in (*READS, *COPIES, *DETACHES)
-    return () if is_cut or maker is None else maker.inputs
-
-
-def _cut_by_gradient(diagnosis: Diagnosis, pass_: Pass, leaves: Sequence[str]) -> Finding:
-    call, code = diagnosis.code.call_at(pass_.span), diagnosis.code
-    steps = (update for update in diagnosis.trace.updates if update.kind == "step")
-    step = next(step for step in steps if leaves[0] in diagnosis.held_by(step))
-    is_said = call is None or not call.args or keyword(call, "create_graph") is not None
-    return diagnosis.warning(
-        "cut_by_gradient",
-        pass_.span,
-        tensors=leaves,
-        fix=() if is_said or call is None else (code.argument_added(call, "create_graph=True"),),
-        leaf=diagnosis.say_all(leaves),
-        optimizer=receiver(diagnosis, step) or step.optimizer or "",
-        step_line=line(step.span),
-    )
 
 
 def _told(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -505,67 +457,6 @@ def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
                 leaves=diagnosis.say_all(leaves),
                 is_turn=str(int(again is statement)),
             )
-
-
-def turns_not_built_on(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`z, logdet = layer(x)` for each of many layers: all of them learn from `logdet`, but each was given the same, and
-    of what they gave in `z` nobody reads any but the last."""
-    code = diagnosis.code
-    for statement in code.bindings:
-        match code.parents.get(statement), statement.targets[0], statement.value:
-            case (
-                ast.For(target=ast.Name(id=layer)),
-                ast.Tuple(elts=targets),
-                ast.Call(func=ast.Name(id=ran), args=[ast.Name(id=given)]),
-            ) if layer == ran:
-                names = [name for name in map(dotted, targets) if name.isidentifier()]
-            case _:
-                continue
-        unread = [name for name in names if _overwritten_at(diagnosis, statement, name) is statement]
-        lost = _given_the_same(diagnosis, statement) if len(unread) == 1 else []
-        if lost:
-            yield diagnosis.warning(
-                "turns_not_built_on",
-                statement,
-                tensors=lost[:8],
-                fix=_handed_on(diagnosis, statement, unread[0]),
-                name=unread[0],
-                given=given,
-                count=str(len(lost) + 1),
-            )
-
-
-def _given_the_same(diagnosis: Diagnosis, statement: ast.Assign) -> list[str]:
-    """What the layers of one run of a loop made, but for the last one, and nothing read: all were given one tensor, and
-    made another of its shape, though passes go back through each of them."""
-    turns: dict[str, list[Sequence[Op]]] = defaultdict(list)
-    modules: dict[str, list[str]] = defaultdict(list)
-    for call in diagnosis.trace.calls:
-        if call.span == diagnosis.code.span(statement.value) and not call.raised:
-            ops = diagnosis.ops_of(call)
-            own = {one for op in ops for one in op.outputs}
-            taken = {one for op in ops for one in op.inputs if one not in own and not diagnosis.is_parameter(one)}
-            if len(taken) != 1 or not any(map(diagnosis.reaches_a_pass, ops)):
-                continue
-            (first,) = taken
-            modules[first].append(call.module)
-            turns[first].append(ops)
-    for tensor, run in turns.items():
-        last = {(op.name, op.span) for op in run[-1] if any(map(diagnosis.takers.get, op.outputs))}
-        loose = [
-            [
-                op.outputs[0]
-                for op in ops
-                if (op.name, op.span) in last
-                and not any(map(diagnosis.takers.get, op.outputs))
-                and diagnosis.tensors[op.outputs[0]].shape == diagnosis.tensors[tensor].shape
-            ]
-            for ops in run[:-1]
-        ]
-        is_each_another = len({*modules[tensor]}) == len(run) > 1
-        if is_each_another and all(len(each) == 1 for each in loose):
-            return [each[0] for each in loose]
-    return []
 
 
 def _handed_on(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> Edits:

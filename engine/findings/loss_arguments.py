@@ -7,16 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-from engine.findings.class_axis import CHOICES, CONVOLUTIONS
+from engine.findings.class_axis import CONVOLUTIONS
 from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of
-from engine.findings.losses import (
-    CLASS_LOSSES,
-    MADE_BY_LAYERS,
-    PASSING,
-    last_maker,
-    logarithms,
-    said_at,
-)
+from engine.findings.losses import CLASS_LOSSES, MADE_BY_LAYERS, PASSING, last_maker, logarithms, said_at
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.trace import Finding, Op, Tensor
@@ -26,9 +19,6 @@ NEARLY = 1e-3
 _IN_TOTAL = 1.01
 ABOVE_ZERO = ("exp", "softplus")
 """Ops whose results are rates or scales, and no logarithms of them."""
-PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
-GUESSES = frozenset((*DETACHES, "softmax", "log_softmax"))
-"""Ops that leave the highest score the highest."""
 CUTS = frozenset("gt ge lt le round".split())
 MIDDLE = 0.5
 Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
@@ -137,49 +127,15 @@ def _samples(target: Tensor) -> int:
     return math.prod(target.shape) // target.shape[min(1, len(target.shape) - 1)]
 
 
-def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
-    """`ignore_index` in training of a class that as many samples have as of others; padding comes in rows of several
-    places."""
-    ignored, numbers = number(argument(op, "ignore_index", 5)), numbers_of(target)
-    given = diagnosis.input_of(op)
-    if ignored is None or ignored < 0 or not numbers or given is None or len(given.shape) != 2:
-        return False
-    if not diagnosis.reaches_a_pass(op):
-        return False
-    first: Tensor | None = target
-    while first is not None:
-        if len(first.shape) > 1:
-            return False
-        maker = diagnosis.maker.get(first.id)
-        first = diagnosis.input_of(maker) if maker is not None and maker.name in PICKS else None
-    classes = given.shape[1]
-    is_whole = len(set(numbers)) == classes
-    return is_whole and classes > 1 and list(numbers).count(ignored) * 2 * classes >= len(numbers)
-
-
-def _is_own_guess(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
-    """The class with the highest score, asked for as if it were the right one. An attack, which moves no parameter and
-    wants to know the slopes of a sample, means it so, and one who has the right answers for other samples too."""
-    others = (other for other in diagnosis.ops_named(CLASS_LOSSES) if other.span != op.span)
-    is_attack = not diagnosis.moves and not all(map(diagnosis.is_parameter, diagnosis.fed))
-    if is_attack or any(map(diagnosis.reaches_a_pass, others)):
-        return False
-    picked = diagnosis.origin(target.id, PICKS | DETACHES)
-    scores = diagnosis.origin(picked.inputs[0], GUESSES) if picked is not None and picked.name in CHOICES else None
-    return picked is not None and op.inputs[0] in (*picked.inputs[:1], *(scores.outputs[:1] if scores else ()))
-
-
 _LOGARITHMS = _Rule("nll_without_log_softmax", 0, _above_zero)
 _LABELS = (_Rule("loss_arguments_swapped", 1, _is_swapped), _Rule("bce_target_outside", 1, _no_fraction))
 _ONE_CLASS = _Rule("softmax_of_several_labels", 1, _shares_one)
 _SHARES = _Rule("targets_no_probabilities", 1, _no_shares)
-_GUESSED = _Rule("guess_as_target", 1, _is_own_guess)
-_IGNORED = _Rule("real_class_ignored", 1, _ignores_a_class)
 
 RULES: dict[str, tuple[_Rule, ...]] = {
-    "nll_loss": (_LOGARITHMS, _IGNORED),
+    "nll_loss": (_LOGARITHMS,),
     "ctc_loss": (_LOGARITHMS, _Rule("blank_among_targets", 1, _has_blank)),
-    "cross_entropy": (_ONE_CLASS, _SHARES, _GUESSED, _IGNORED),
+    "cross_entropy": (_ONE_CLASS, _SHARES),
     "kl_div": (_Rule("kl_of_probabilities", 0, _above_zero), _Rule("kl_target_logarithms", 1, _below_zero)),
     "binary_cross_entropy": (*_LABELS, _ONE_CLASS),
     "binary_cross_entropy_with_logits": _LABELS,
@@ -233,7 +189,6 @@ def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
         axis=str(min(1, len(given.shape) - 1)),
         is_below=str(int(low < 0)),
         is_log=str(int(high <= 0)),
-        ignored=argument(op, "ignore_index", 5),
         blank=argument(op, "blank", 4) or "0",
     )
 

@@ -22,7 +22,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import CLASS_LOSSES, LOSS_FUNCTIONS, PASSING, SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
-from engine.program.names import called, dotted
+from engine.program.names import called
 from engine.trace import Finding, Op, Pass, Tensor, Update, Visit
 
 Trouble = Literal["nan", "inf"]
@@ -44,9 +44,6 @@ DIVISIONS = frozenset("div div_ rdiv true_divide divide reciprocal rsqrt remaind
 EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".split())
 POWERS = frozenset("pow pow_ square rpow".split())
 AVERAGES = frozenset("mean median nanmean std var".split()) | LOSS_FUNCTIONS
-INVALID = "invalid value encountered in"
-"""How NumPy warns of 0/0, where no NaN was given."""
-LEAST_ROWS = 8
 SPREADS = frozenset("std var".split())
 IS_ATOM = re.compile(r"[\w.]+(\[[^\[\]]*\]|\([^()]*\))?")
 """A name, or one call or subscript: what can stand before an index without brackets."""
@@ -179,57 +176,17 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str
     if start is None or source is None:
         return
     maker, user = diagnosis.maker.get(source.id), next(iter(diagnosis.takers.get(source.id, ())), None)
-    column = _empty_column(diagnosis, source)
-    divided, code = _divided_by_deviation(diagnosis) if column else [], diagnosis.code
     yield diagnosis.finding(
         "nan_in_data",
         "error",
         maker.span if maker is not None else user.span if user is not None else None,
         tensors=(source.id, start),
-        fix=tuple(
-            diagnosis.code.replace(each.right, f"({diagnosis.code.text(each.right)} + 1e-8)") for each in divided
-        ),
-        column=column,
-        is_column=str(int(bool(column))),
-        is_empty=str(int(bool(column) and not divided)),
-        is_divided=str(int(bool(divided))),
-        divisor=code.short(divided[0].right) if divided else "",
-        divided_line=str(divided[0].lineno) if divided else "",
         name=diagnosis.say(source.id),
         place=_index(source, list(source.data).index("nan")) if source.data else "",
         root=diagnosis.say(start),
         used_line=line(user.span if user is not None else None),
         is_stepped=str(int(diagnosis.moves != [])),
     )
-
-
-def _empty_column(diagnosis: Diagnosis, table: Tensor) -> str:
-    """The one column of a table that is NaN in every row: as many are NaN as there are rows, and each that was taken is
-    so there."""
-    count, size = table.shape if len(table.shape) == 2 and table.shape[0] >= LEAST_ROWS else (0, 0)
-    taken = (op for op in diagnosis.takers.get(table.id, ()) if op.name == "getitem")
-    rows = [row.data for op in taken if (row := diagnosis.output_of(op)) is not None and row.shape == (size,)]
-    data = table.data or ()
-    rows += [data[at : at + size] for at in range(0, len(data), size or 1)]
-    places = {tuple(at for at, number in enumerate(row) if number == "nan") for row in rows if row}
-    total = table.summary.nan if table.summary is not None else data.count("nan")
-    is_one = len(rows) >= min(count, LEAST_ROWS) > 0 and len(places) == 1 and total == count
-    (column, *others) = places.pop() if is_one else ("", "")
-    return "" if others else str(column)
-
-
-def _divided_by_deviation(diagnosis: Diagnosis) -> list[ast.BinOp]:
-    """Where NumPy told of a 0/0 in a division of differences by nothing but a deviation, and where others are divided
-    by the same."""
-    code, found = diagnosis.code, list[ast.BinOp]()
-    told = {each.span.line for each in diagnosis.trace.warnings if each.span and INVALID in each.message}
-    for node in (each for each in code.nodes if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div)):
-        made = diagnosis.value_of(dotted(node.right)) if dotted(node.right) else node.right
-        is_deviation = isinstance(made, ast.Call) and called(made) in ("std", "nanstd") and (made.args or made.keywords)
-        if is_deviation and isinstance(node.left, ast.BinOp) and diagnosis.has_run(node):
-            found.append(node)
-    divisors = {code.text(each.right) for each in found if each.lineno in told}
-    return [each for each in found if code.text(each.right) in divisors] if len(divisors) == 1 else []
 
 
 def _source(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str], start: str) -> Tensor | None:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence, Sized
 
 from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line
-from engine.findings.training_loop import Wasted, is_each_turn, moments_of, reads_gradients
+from engine.findings.training_loop import is_each_turn, moments_of, reads_gradients
 from engine.ops import FILLS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -52,7 +52,7 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             is_meant = any(_in_some_turns(diagnosis, step.span) is not None for step in _steps_of(diagnosis, leaves))
             used = any(leaf not in stepped or _is_used(now, stepped[leaf], reset.get(leaf, [])) for leaf in leaves)
             if used and mistaken:
-                yield _stepped_in_every_part(diagnosis, leaves) or _added(
+                yield _added(
                     diagnosis, _first_of_its_own(diagnosis, pass_, leaves), latest[leaves[0]], leaves, is_mistake=True
                 )
                 told |= {*leaves, *(leaf for step in _steps_of(diagnosis, leaves) for leaf in diagnosis.held_by(step))}
@@ -179,22 +179,6 @@ def _first_of_its_own(diagnosis: Diagnosis, now: Pass, leaves: Sequence[str]) ->
     return next(own, now)
 
 
-def _stepped_in_every_part(diagnosis: Diagnosis, leaves: Sequence[str]) -> Finding | None:
-    """A step in each micro-batch, where only those are zeroed that several of them add up to."""
-    step = next(_steps_of(diagnosis, leaves), None)
-    for zero in (update for update in diagnosis.trace.updates if update.kind == "zero_grad" and step is not None):
-        counted = _in_some_turns(diagnosis, zero.span)
-        if counted is not None and step is not None and is_each_turn(diagnosis, step.span, counted[1]):
-            return diagnosis.warning(
-                "stepped_in_every_part",
-                step.span,
-                tensors=tuple(leaves[:8]),
-                zero_line=line(zero.span),
-                test=diagnosis.code.short(counted[0].test),
-            )
-    return None
-
-
 def written_at(
     diagnosis: Diagnosis,
     kinds: tuple[str, ...],
@@ -280,48 +264,6 @@ def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     elif movers == {None} and all(map(str.isidentifier, names)) and len({*names}) == len(names):
         text = " = ".join([*(f"{name}.grad" for name in names), "None"])
     return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()
-
-
-def passes_thrown_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A pass of which every gradient was zeroed before anything used it, and another one before the step: of two losses
-    only the last counts."""
-    if reads_gradients(diagnosis.code.tree) or "clip_grad" in diagnosis.trace.program.code:
-        return
-    waiting: dict[str, Pass] = {}
-    lost: dict[str, Wasted] = {}
-    for moment in moments_of(diagnosis):
-        if isinstance(moment, Pass):
-            waiting.update((leaf, moment) for leaf in fed_by(moment))
-        elif moment.kind == "step":
-            yield from _only_the_last(diagnosis, moment, waiting, lost)
-            waiting.clear()
-            lost.clear()
-        else:
-            owners = (diagnosis.gradient_owner.get(gradient) for gradient in diagnosis.changed_by(moment))
-            lost.update((leaf, Wasted(moment, waiting.pop(leaf))) for leaf in owners if leaf in waiting)
-
-
-def _only_the_last(
-    diagnosis: Diagnosis, step: Update, waiting: dict[str, Pass], lost: dict[str, Wasted]
-) -> Iterator[Finding]:
-    """What a step tells when its gradients are those of another line's pass than the one that was zeroed whole."""
-    held = [leaf for leaf in diagnosis.held_by(step) if leaf in lost]
-    used = {waiting[leaf].span for leaf in held if leaf in waiting}
-    if not held or not used or lost[held[0]].of.span in used:
-        return
-    wasted = lost[held[0]]
-    fed = fed_by(wasted.of)
-    places = [diagnosis.code.statement_at(span) for span in (wasted.of.span, step.span)]
-    turns = [diagnosis.code.loops(place)[:1] for place in places if place is not None]
-    if turns[:1] == turns[1:] and all(leaf in lost and lost[leaf].of is wasted.of for leaf in fed):
-        yield diagnosis.warning(
-            "pass_thrown_away",
-            wasted.by.span,
-            tensors=fed[:8],
-            first_line=line(wasted.of.span),
-            pass_line=line(min(used, key=lambda span: span.line if span is not None else 0)),
-            step_line=line(step.span),
-        )
 
 
 def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -23,42 +23,7 @@ net = Net()
 net(torch.ones(3, 2), 1).sum().backward()
 """
 
-FLOW = """class Bend(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.w, self.u = nn.Parameter(torch.randn(3, 1)), nn.Parameter(torch.randn(1, 3) / 9)
-    def forward(self, x):
-        h = torch.tanh(x @ self.w)
-        return x + h @ self.u, torch.log((1 + (1 - h ** 2) * (self.u @ self.w)).abs() + 1e-3)
-bends = nn.ModuleList([Bend() for _ in range(3)])
-opt = torch.optim.SGD(bends.parameters(), lr=0.01)
-for _ in range(3):
-    x, total = torch.randn(8, 3), 0
-    for bend in bends:
-"""
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("turns_not_built_on", 16, FLOW + """        z, grown = bend(x)
-        total = total + grown
-    loss = (z.square().sum(1) / 2 - total.squeeze(1)).mean()
-""" + STEP, cure=(("    for bend", "    z = x\n    for bend"), ("bend(x)", "bend(z)")), says={"count": "3", "name": "z"}, mends=True),
-    Mistake("turns_not_built_on", 14, """class Noisy(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mean, self.spread = nn.Parameter(torch.randn(4, 4)), nn.Parameter(torch.ones(4, 4))
-    def forward(self, x):
-        return x @ (self.mean + self.spread * torch.randn(4, 4)), (self.mean ** 2 + self.spread ** 2).mean()
-layers = nn.ModuleList([Noisy(), Noisy()])
-def run(x):
-    cost = torch.zeros(())
-    for layer in layers:
-        out, more = layer(x)
-        cost = cost + more
-    return out, cost
-opt = torch.optim.Adam(layers.parameters())
-for _ in range(3):
-    y, cost = run(torch.randn(6, 4))
-    loss = y.square().mean() + cost
-""" + STEP, cure=(("    for layer", "    out = x\n    for layer"), ("layer(x)", "layer(out)")), mends=True),
     Mistake("unused_parameters", 8, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -171,37 +136,6 @@ rows = torch.autograd.Variable(rows)
 dec(rows).sum().backward()
 opt.step()
 """, says={"op": ".data"}, mends=True),
-    Mistake("cut_by_gradient", 10, """x, y, held_x, held_y = torch.randn(12, 3), torch.randn(12), torch.randn(6, 3), torch.randn(6)
-decay = torch.zeros(3, requires_grad=True)
-tuner = torch.optim.Adam([decay], lr=0.1)
-for _ in range(3):
-    w = torch.zeros(3, requires_grad=True)
-    for _ in range(4):
-        g = torch.autograd.grad((x @ w - y).pow(2).mean() + (decay.exp() * w ** 2).sum(), [w])[0]
-        w = w - 0.1 * g
-    loss = (held_x @ w - held_y).pow(2).mean()
-    tuner.zero_grad(); loss.backward(); tuner.step()
-""", cure=(("[w])", "[w], create_graph=True)"),), mends=True),
-    Mistake("cut_by_gradient", 14, """class Weigher(nn.Module):
-    def __init__(self, count):
-        super().__init__()
-        self.scores = nn.Parameter(torch.zeros(count))
-    def forward(self, losses):
-        return (self.scores.softmax(0) * losses).sum()
-net, weigher = nn.Linear(3, 1), Weigher(8)
-opts = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (net, weigher)]
-def look_ahead(x, y):
-    each = (net(x) - y).pow(2).squeeze(1)
-    found = torch.autograd.grad(weigher(each), tuple(net.parameters()))
-    return [p - 0.1 * g for p, g in zip(net.parameters(), found)]
-x, y = torch.randn(8, 3), torch.randn(8, 1)
-for _ in range(4):
-    weight, bias = look_ahead(x, y)
-    loss = F.mse_loss(F.linear(x[:4], weight, bias), y[:4])
-    for opt in opts: opt.zero_grad()
-    loss.backward()
-    for opt in opts: opt.step()
-""", cure=(("tuple(net.parameters()))", "tuple(net.parameters()), create_graph=True)"),), mends=True),
     Mistake("result_overwritten", 11, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -291,14 +225,6 @@ for x in torch.randn(4, 5, 3):
     slow.load_state_dict(kept)
 """),
     # handed on; and read in each turn
-    ("turns_not_built_on", FLOW + """        x, grown = bend(x)
-        total = total + grown
-    loss = (x.square().sum(1) / 2 - total.squeeze(1)).mean()
-""" + STEP),
-    ("turns_not_built_on", FLOW + """        z, grown = bend(x)
-        total = total + grown + z.square().sum(1, keepdim=True)
-    loss = total.mean()
-""" + STEP),
     # what each turn gives is worked on and kept in the same turn
     ("result_overwritten", """enc, head = nn.Linear(3, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
@@ -330,23 +256,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
 """),
     ("cut_by_item", SGD + "for i in range(2):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    print(loss.item(), net.bias.item())\n    loss.backward()\n    opt.step()\n"),
-    ("cut_by_gradient", """# the weights of the terms are learnt by a loss of their own
-net, gains = nn.Linear(3, 2), torch.zeros(2, requires_grad=True)
-opt, other = torch.optim.SGD(net.parameters(), lr=0.1), torch.optim.SGD([gains], lr=0.1)
-for _ in range(3):
-    x = torch.randn(6, 3)
-    found = torch.autograd.grad((gains.exp() * net(x).pow(2).mean(0)).sum(), tuple(net.parameters()))
-    fast = [p - 0.1 * g for p, g in zip(net.parameters(), found)]
-    opt.zero_grad(); F.linear(x, *fast).pow(2).mean().backward(); opt.step()
-    other.zero_grad(); (gains - net(x).detach().abs().mean(0)).pow(2).sum().backward(); other.step()
-"""),
-    ("cut_by_gradient", """# what the step holds is no part of what was differentiated
-net, at, spare = nn.Linear(3, 1), torch.zeros(4, 3, requires_grad=True), torch.zeros(3, requires_grad=True)
-opt = torch.optim.SGD([*net.parameters(), spare], lr=0.1)
-for _ in range(3):
-    slope, = torch.autograd.grad(net(at).sum(), at)
-    opt.zero_grad(); net(at + 0.1 * slope.sign()).pow(2).mean().backward(); opt.step()
-"""),
     ("cut_by_detach", """def size(model):
     x = torch.randn(1, 16, requires_grad=True)
     J = torch.autograd.functional.jacobian(model, x).squeeze()

@@ -1,6 +1,6 @@
 """What `engine/findings/loss_arguments.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import SGD, STEP, THREE_LINES, Mistake
+from tests.engine.findings.mistakes import STEP, THREE_LINES, Mistake
 
 BINARY = """x = torch.randn(300, 3)
 y = (x[:, :1] > 0).float()
@@ -181,18 +181,6 @@ mu = torch.exp(x @ w)
 loss = F.poisson_nll_loss(mu, n)
 loss.backward()
 """, cure=(("torch.exp(x @ w)", "x @ w"),)),
-    Mistake("real_class_ignored", 8, """net = nn.Linear(4, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, kind = torch.randn(30, 4), torch.arange(30) % 3
-for _ in range(3):
-    loss = F.cross_entropy(net(x), kind, ignore_index=0)
-""" + STEP, cures=((", ignore_index=0", ""), ("kind = torch.randn(30, 4), torch.arange(30) % 3", "kind = torch.randn(30, 4), (torch.arange(30) % 3).view(5, 6).flatten()"))),
-    Mistake("real_class_ignored", 8, """net = nn.Sequential(nn.Linear(4, 2), nn.LogSoftmax(1))
-criterion = nn.NLLLoss(ignore_index=1)
-x = torch.randn(12, 4); y = (x[:, 0] > 0).long(); y[:3] = 1; y[3:6] = 0
-for i in range(0, 12, 6):
-    criterion(net(x[i:i + 6]), torch.tensor([1, 1, 0, 0, 1, 0])).backward()
-""", cure=(("ignore_index=1", "ignore_index=-1"),)),
     Mistake("scores_cut_at_half", 15, BINARY, cures=(
         ("net(x) > 0.5", "net(x) > 0"), ("net(x) > 0.5", "net(x).sigmoid() > 0.5"), ("net(x) > 0.5", "x[:, :1] > 0.5"),
     ), mends=True),
@@ -220,16 +208,6 @@ texts = torch.tensor([0, 1, 2, 4])
 loss = F.ctc_loss(net(torch.randn(7, 2, 4)).log_softmax(-1), texts, (7, 7), (2, 2), blank=4)
 loss.backward()
 """, cure=(("2, 4]", "2, 3]"),)),
-    Mistake("guess_as_target", 10, SGD + """head = nn.Linear(2, 3)
-for i in range(2):
-    guess = head(x).argmax(1)
-""".replace("guess = head(x)", "scores = head(x); guess = scores.detach()") + "    F.cross_entropy(scores, guess).backward()\n", says={"name": "guess", "loss": "cross_entropy"}),
-    Mistake("guess_as_target", 8, """net = nn.Linear(2, 3)
-x = torch.randn(8, 2)
-scores = net(x)
-_, guess = F.softmax(scores, 1).max(1)
-F.cross_entropy(scores, guess).backward()
-""", says={"name": "guess"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # shares, smoothed ones, padding without any, and one class weighed by a reward of either sign
@@ -251,18 +229,6 @@ known = (t >= 0).float()
 F.binary_cross_entropy_with_logits(net(x), t, weight=known).backward()
 """),
     # what is common weighs less; or a little less than its share, as somebody chose it
-    ("guess_as_target", """student, teacher, x = nn.Linear(2, 3), nn.Linear(2, 3), torch.randn(8, 2)
-F.cross_entropy(student(x), teacher(x).argmax(1)).backward()
-"""),
     # some samples have labels
-    ("guess_as_target", """net, x = nn.Linear(2, 3), torch.randn(8, 2)
-scores = net(x)
-(F.cross_entropy(net(torch.randn(3, 2)), torch.arange(3)) + F.cross_entropy(scores, scores.argmax(1))).backward()
-"""),
     # an attack on what a model says
-    ("guess_as_target", """net, x = nn.Linear(2, 3), torch.randn(4, 2, requires_grad=True)
-scores = net(x)
-F.cross_entropy(scores, scores.argmax(1)).backward()
-print((x + 0.1 * x.grad.sign()).detach())
-"""),
 )  # fmt: skip

@@ -185,19 +185,6 @@ w = torch.ones(2, requires_grad=True)
 loss = (table @ w).sum()
 loss.backward()
 """, says={"name": "table", "place": "[2, 1]", "is_stepped": "0"}),
-    Mistake("nan_in_data", 9, """import numpy as np
-table = np.random.default_rng(0).normal(size=(12, 3)).astype(np.float32)
-table[:, 1] = 2.0
-centre, spread = table.mean(axis=0), table.std(axis=0)
-table = (table - centre) / spread
-x, net = torch.from_numpy(table), nn.Linear(3, 1)
-loss = net(x).square().mean()
-loss.backward()
-""", says={"column": "1", "divisor": "spread", "divided_line": "8", "is_empty": "0"}, mends=True),
-    Mistake("nan_in_data", 4, """table = torch.tensor([[k * 0.1, float("nan")] for k in range(9)])
-w = torch.ones(2, requires_grad=True)
-(table @ w).sum().backward()
-""", says={"is_empty": "1", "column": "1"}),
     Mistake("nan_left_out_late", 8, """net = nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(6, 3), torch.randn(6, 2)
 y[1, 0] = y[4, 1] = float("nan")

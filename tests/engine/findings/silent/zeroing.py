@@ -140,38 +140,6 @@ print(Trainer(nn.Linear(2, 1), 4).run(data))
         ("            self.opt.zero_grad()\n", ""),
         ("self.opt.step()", "self.opt.step()\n                self.opt.zero_grad()"),
     )),
-    Mistake("stepped_in_every_part", 14, """from torch.utils.data import DataLoader, TensorDataset
-X = torch.randn(48, 3); y = X.mean(1, keepdim=True)
-loader = DataLoader(TensorDataset(X, y), batch_size=4)
-model = nn.Linear(3, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-accumulation_steps = 4
-for epoch in range(2):
-    for i, (xb, yb) in enumerate(loader):
-        loss = F.mse_loss(model(xb), yb) / accumulation_steps
-        loss.backward()
-        optimizer.step()
-        if (i + 1) % accumulation_steps == 0:
-            optimizer.zero_grad()
-    print(epoch, loss.item())
-""", cure=(
-        ("        optimizer.step()\n        if (i + 1) % accumulation_steps == 0:\n", "        if (i + 1) % accumulation_steps == 0:\n            optimizer.step()\n"),
-    )),
-    Mistake("stepped_in_every_part", 13, """class Trainer:
-    def __init__(self, model, every):
-        self.model, self.every = model, every
-        self.opt = torch.optim.AdamW(model.parameters(), lr=1e-2)
-    def run(self, batches):
-        for i, (x, y) in enumerate(batches):
-            if i % self.every == 0:
-                self.opt.zero_grad()
-            F.mse_loss(self.model(x), y).backward()
-            self.opt.step()
-data = [(torch.randn(4, 2), torch.randn(4, 1)) for _ in range(8)]
-Trainer(nn.Linear(2, 1), 4).run(data)
-""", cure=(
-        ("            if i % self.every == 0:\n                self", "            self"),
-    )),
     Mistake("gradient_left_by_another", 8, """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
 of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for _ in range(4):
@@ -222,24 +190,6 @@ for _ in range(4):
     F.mse_loss(net(near.detach()), y).backward()
     opt.step()
 """, mends=True),
-    Mistake("pass_thrown_away", 10, SGD + """for i in range(2):
-    opt.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    opt.zero_grad()
-    net(x).abs().mean().backward()
-    opt.step()
-""", says={"first_line": "9", "pass_line": "11", "step_line": "12"}),
-    Mistake("pass_thrown_away", 11, """x, y = torch.randn(8, 2), torch.randn(8, 1)
-net, other = nn.Linear(2, 1), nn.Linear(2, 1)
-opt = torch.optim.Adam([*net.parameters(), *other.parameters()])
-for i in range(2):
-    opt.zero_grad()
-    both = net(x) + other(x)
-    F.mse_loss(both, y).backward(retain_graph=True)
-    opt.zero_grad()
-    (both ** 2).mean().backward()
-    opt.step()
-""", says={"first_line": "10", "pass_line": "12"}),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # momentum by hand
@@ -251,9 +201,6 @@ for _ in range(4):
     with torch.no_grad():
         w -= 0.1 * w.grad
 """),
-    ("pass_thrown_away", TRAIN + """F.mse_loss(model(x), y).backward()  # to warm up
-opt.zero_grad()
-""" + LOOP),
     # one of two optimizers steps seldom, with the gradients of a pass of its own
     ("zeroed_in_every_part", GAN + """    z = torch.randn(4, 2)
     of_g.zero_grad(); of_d.zero_grad()
@@ -324,28 +271,4 @@ for _ in range(3):
      "    fake = G(torch.randn(4, 2))\n    d_opt.zero_grad(); D(fake.detach()).mean().backward(); d_opt.step()\n    g_opt.zero_grad(); D(fake).mean().neg().backward(); g_opt.step()\n"),
     ("gradient_added_up", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if (i + 1) % 2 == 0:\n        opt.step()\n        opt.zero_grad()\n"),
     ("closure_adds_up", CLOSURE.replace("ZERO", "opt.zero_grad()")),
-    ("pass_thrown_away", SGD + """for i in range(2):
-    opt.zero_grad()
-    F.mse_loss(net(x), y).backward(retain_graph=True)
-    net(x).abs().mean().backward()
-    opt.step()
-"""),
-    ("pass_thrown_away", """G, D = nn.Linear(2, 2), nn.Linear(2, 1)
-of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
-for i in range(2):
-    of_g.zero_grad()
-    D(G(torch.randn(4, 2))).mean().backward()
-    of_g.step()
-    of_d.zero_grad()
-    (D(torch.randn(4, 2)) - D(G(torch.randn(4, 2)).detach())).mean().backward()
-    of_d.step()
-"""),
-    ("pass_thrown_away", SGD + """for i in range(2):
-    opt.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    print(net.weight.grad.norm())
-    opt.zero_grad()
-    net(x).abs().mean().backward()
-    opt.step()
-"""),
 )  # fmt: skip

@@ -103,7 +103,6 @@ Times.apply(h(torch.randn(9, 3)), w, 0.5).pow(2).mean().backward()
 """, cure=(("ctx.scale * x.sum(0, keepdim=True).t().expand_as(w)", "ctx.scale * x.t().mm(coming)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    # a penalty whose slope is added where nothing else is computed
     ("cut_by_integer", ROUND),
     # it learns by another way
     ("backward_gives_none", """class Scaled(torch.autograd.Function):

@@ -224,7 +224,6 @@ for x in torch.randn(4, 5, 3):
         kept[key] = 0.1 * value + 0.9 * kept[key]
     slow.load_state_dict(kept)
 """),
-    # handed on; and read in each turn
     # what each turn gives is worked on and kept in the same turn
     ("result_overwritten", """enc, head = nn.Linear(3, 4), nn.Linear(4, 1)
 opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)

@@ -160,7 +160,6 @@ for _ in range(2):
 """ + STEP, cure=(("spoil(clean)", "0.8 * clean + 0.6 * noise"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    # made-up data, which the model is to find in the noise
     ("sample_without_gradient", DRAWN.replace("SAMPLE", "rsample")),
     ("sample_without_gradient", DRAWN.replace("SAMPLE", "sample").replace("F.mse_loss(dec(z), x)", "-q.log_prob(z).mean()")),
     ("sample_without_gradient", "pi = nn.Linear(2, 1)\nopt = torch.optim.SGD(pi.parameters(), lr=0.1)\nm = pi(torch.randn(6, 2))\na = torch.distributions.Normal(m, 0.5).sample()\n"

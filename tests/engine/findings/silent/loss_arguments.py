@@ -228,7 +228,4 @@ known = (t >= 0).float()
 (F.binary_cross_entropy_with_logits(net(x), t, reduction="none") * known).mean().backward()
 F.binary_cross_entropy_with_logits(net(x), t, weight=known).backward()
 """),
-    # what is common weighs less; or a little less than its share, as somebody chose it
-    # some samples have labels
-    # an attack on what a model says
 )  # fmt: skip

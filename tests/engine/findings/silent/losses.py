@@ -319,7 +319,6 @@ loss.backward()
     Mistake("product_broadcast", 10, WEIGHED, cure=(("self.head(x))", "self.head(x)).squeeze(-1)"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    # against what another model gave, a logarithm of a likelihood may be, and a constant is no target
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
     ("loss_broadcast", "critic = nn.Linear(2, 1)\nF.smooth_l1_loss(critic(torch.randn(1, 2)), torch.tensor([3.0])).backward()\n"),
     ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),

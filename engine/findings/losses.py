@@ -2,10 +2,10 @@
 
 import ast
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 
-from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, line, near, numbers_of, times, walk
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, line, numbers_of, times, walk
 from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -16,12 +16,7 @@ STRETCHING = {
     "rsub": "difference_broadcast",
     "eq": "comparison_broadcast",
     "ne": "comparison_broadcast",
-    "mul": "product_broadcast",
 }
-BY_NUMBERS_ALONE = frozenset(
-    "mul add sub neg min max minimum maximum clamp clamp_min clamp_max relu abs exp log pow square detach".split()
-)
-"""Ops that give each number of two tables what those two alone make."""
 DIFFERENT_SIZE = "Using a target size"
 ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 SCALED = ("mul", "neg", "div")
@@ -61,25 +56,19 @@ SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions and targets stretched against each other: PyTorch warns of it in a loss, unless its warnings are
     filtered; of (n,) against the (n, 1) of a layer, subtracted or compared, it says nothing."""
-    told: set[str] = set()
     for op in diagnosis.ops_named((*sorted(ELEMENTWISE_LOSSES), *STRETCHING)):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if first is None or second is None or first.shape == second.shape:
             continue
         if op.name in STRETCHING:
             column, row = sorted((first, second), key=lambda operand: -len(operand.shape))
-            if op.name == "mul":
-                ops = _stretched_products(diagnosis, op, column, row) if op.id not in told else []
-            else:
-                ops = [op] if _is_stretched_layer(diagnosis, op, column, row) else []
-            if ops:
-                told.update(each.id for each in ops)
-                yield _stretched(diagnosis, op, STRETCHING[op.name], column, row, ops)
+            if _is_stretched_layer(diagnosis, op, column, row):
+                yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
             continue
         sizes = diagnosis.elements(first.id), diagnosis.elements(second.id)
         made = math.prod(_broadcast(first.shape, second.shape))
         if made > max(sizes) or (made > min(sizes) and _is_warned_of(diagnosis, op)):
-            yield _stretched(diagnosis, op, "loss_broadcast", first, second, [op])
+            yield _stretched(diagnosis, op, "loss_broadcast", first, second)
 
 
 def _is_warned_of(diagnosis: Diagnosis, op: Op) -> bool:
@@ -122,50 +111,6 @@ def _is_set_upright(diagnosis: Diagnosis, maker: Op | None) -> bool:
     return maker.name in PASSING or (maker.name == "getitem" and is_longer)
 
 
-def _stretched_products(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> list[Op]:
-    """The products that a mean or sum of all is taken of together, where one multiplies what a layer gave for n samples
-    with n other numbers of theirs, all by all; a column that `unsqueeze` or `view` made is meant."""
-    turns = [other for other in diagnosis.ops_at(op.span) if other.name == op.name and len(other.inputs) == 2]
-    pairs = [[diagnosis.tensors[given].shape for given in other.inputs] for other in turns]
-    if len(column.shape) != 2 or not all(_is_all_against_all(*sorted(pair, key=len, reverse=True)) for pair in pairs):
-        return []
-    learnt, given = (column, row) if diagnosis.is_tracked(column.id) else (row, column)
-    maker, ends = diagnosis.maker.get(column.id), extent(given)
-    is_meant = maker is None or maker.name in PASSING
-    is_fixed = diagnosis.is_tracked(given.id) or ends is None or ends[0] == ends[1]
-    if is_meant or is_fixed or diagnosis.maker.get(given.id) is None or not diagnosis.reaches_a_pass(op):
-        return []
-    is_of_a_layer = any(each.name in MADE_BY_LAYERS for each in diagnosis.makers_behind([learnt.id]))
-    return _averaged_with(diagnosis, op) if is_of_a_layer else []
-
-
-def _averaged_with(diagnosis: Diagnosis, op: Op) -> list[Op]:
-    """A product and those whose tables its own meets, where nothing reads one as a table: all numbers go one by one
-    into a mean or a sum of all. None where a table is read."""
-    size, products = diagnosis.elements(op.outputs[0]), list[Op]()
-
-    def tables(ids: Iterable[str]) -> list[str]:
-        return [each for each in ids if diagnosis.elements(each) == size]
-
-    def beside(tensor: str) -> list[str]:
-        return tables((*diagnosis.made_from(tensor), *diagnosis.made_of(tensor)))
-
-    for tensor in near(op.outputs, beside):
-        maker = diagnosis.maker.get(tensor)
-        if maker is None or maker.name not in BY_NUMBERS_ALONE:
-            return []
-        if not tables(maker.inputs):
-            products.append(maker)
-            if len(maker.broadcast) != 2:
-                return []
-        for taker in diagnosis.takers.get(tensor, ()):
-            is_mean = taker.name in ("mean", "sum") and diagnosis.elements(taker.outputs[0]) == 1
-            is_mixed = any(1 < diagnosis.elements(other) < size for other in taker.inputs)
-            if not is_mean and (taker.name not in BY_NUMBERS_ALONE or not tables(taker.outputs) or is_mixed):
-                return []
-    return products
-
-
 def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bool:
     """Whether two operands have the same axes, but for those of 1, and are stretched to a result in which each number
     of one meets each of the other."""
@@ -174,20 +119,18 @@ def _is_all_against_all(longer: tuple[int, ...], shorter: tuple[int, ...]) -> bo
     return same and len(longer) > len(shorter) and count > 1 and math.prod(_broadcast(longer, shorter)) == count**2
 
 
-def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor, ops: Sequence[Op]) -> Finding:
-    """`ops` are those that one fix has to mend: half of it would leave a table."""
+def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     shape = _broadcast(first.shape, second.shape)
     few, many = sorted((first, second), key=lambda each: diagnosis.elements(each.id))
     is_all = diagnosis.elements(many.id) < math.prod(shape) == diagnosis.elements(few.id) * diagnosis.elements(many.id)
     is_like = diagnosis.elements(few.id) == diagnosis.elements(many.id)
     maker = diagnosis.maker.get(first.id)
     is_part = maker is not None and maker.name in PARTS  # whose other parts stay columns
-    fixes = [_squeezed(diagnosis, each, is_part) for each in ops] if is_like else [()]
     return diagnosis.warning(
         code,
         op,
         tensors=(first.id, second.id),
-        fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
+        fix=_squeezed(diagnosis, op, is_part) if is_like else (),
         first=_said_in(diagnosis, op, first),
         second=_said_in(diagnosis, op, second),
         first_shape=times(first),

@@ -31,7 +31,6 @@ CAUSES = {
     "backward_without_step": ("method_not_called", "step_never_reached"),
     "difference_broadcast": ("result_dropped",),
     "comparison_broadcast": ("result_dropped",),
-    "product_broadcast": ("result_dropped",),
     "loss_broadcast": ("result_dropped",),
     "answer_seen": ("masked_by_zero_scores",),
     "softmax_of_masked_row": ("past_hidden", "words_hidden"),

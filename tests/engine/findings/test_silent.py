@@ -22,7 +22,7 @@ from tests.engine.findings import healthy, silent
 from tests.engine.findings.mistakes import DRIFTING, HEAD, LOOP, STEP, TRAIN, Mistake
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.sentences import PARTS, check, holes, told, words
-from tests.engine.findings.silent import MISTAKES, NEAR_MISSES, losses
+from tests.engine.findings.silent import MISTAKES, NEAR_MISSES
 from tests.engine.worker.forked import record
 
 CASES = first_quick((case.code, case) for case in MISTAKES)
@@ -80,19 +80,6 @@ def test_a_fix_mends_the_program(once: Callable[[str], Trace], code: str, case: 
         mended = once(applied(HEAD + case.program, finding.fix))
         assert mended.status == "ok"
         assert found(mended, code) is None
-
-
-@pytest.mark.parametrize("one_line", [False, True])
-def test_a_fix_of_a_product_leaves_no_table_that_meets_it(once: Callable[[str], Trace], one_line: bool) -> None:
-    code = HEAD + losses.RATIOS
-    if one_line:
-        apart = "        first = ratio * gain\n        other = torch.clamp(ratio, 0.8, 1.2) * gain\n"
-        code = code.replace(apart, "").replace("(first, other)", "(ratio * gain, torch.clamp(ratio, 0.8, 1.2) * gain)")
-    (finding,) = (each for each in once(code).findings if each.severity != "note")
-    assert finding.code == "product_broadcast"
-    mended = once(applied(code, finding.fix))
-    assert mended.status == "ok"
-    assert [tensor.id for tensor in mended.tensors if tensor.shape == (8, 8)] == []
 
 
 @pytest.mark.parametrize(("code", "program"), MISSES)

@@ -2,36 +2,6 @@
 
 from tests.engine.findings.mistakes import STEP, THREE_LINES, Mistake
 
-RATIOS = """policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
-opt = torch.optim.Adam(policy.parameters())
-for _ in range(3):
-    states, actions, rewards = torch.randn(8, 4), torch.randint(0, 3, (8,)), torch.randn(8)
-    with torch.no_grad():
-        old = F.log_softmax(policy(states), -1)[torch.arange(8), actions]
-        gain = rewards.view(-1, 1) - value(states)
-    for _ in range(2):
-        now = F.log_softmax(policy(states), -1)[torch.arange(8), actions]
-        ratio = torch.exp(now - old)
-        first = ratio * gain
-        other = torch.clamp(ratio, 0.8, 1.2) * gain
-        loss = -torch.min(first, other).mean()
-        opt.zero_grad(); loss.backward(); opt.step()
-"""
-
-WEIGHED = """class Agent(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(3, 1)
-    def cost(self, x, weight):
-        each = F.softplus(self.head(x))
-        return (each * weight).sum()
-agent = Agent()
-table = torch.randn(6, 5)
-opt = torch.optim.SGD(agent.parameters(), lr=0.1)
-for _ in range(3):
-    opt.zero_grad(); agent.cost(table[:, :3], table[:, 3].abs()).backward(); opt.step()
-"""
-
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("loss_broadcast", 6, """model = nn.Linear(2, 1)
 x, y = torch.randn(4, 2), torch.randn(4)
@@ -315,8 +285,6 @@ loss = F.mse_loss(net(x), y)
 loss = (loss * mask).sum() / mask.sum()
 loss.backward()
 """, cure=(("net(x), y)", "net(x), y, reduction='none').mean(2)"),)),
-    Mistake("product_broadcast", 14, RATIOS, cure=(("- value(states)", "- value(states)\n        gain = gain.squeeze(-1)"),), mends=True),
-    Mistake("product_broadcast", 10, WEIGHED, cure=(("self.head(x))", "self.head(x)).squeeze(-1)"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
@@ -339,13 +307,6 @@ RIGHT: tuple[tuple[str, str], ...] = (
     ("bounded_before_logits_loss", "net = nn.Linear(4, 3)\nF.cross_entropy(net(torch.randn(9, 4)).tanh() * 5, torch.arange(9) % 3).backward()\n"),
     ("relu_before_logits_loss", "net, y = nn.Linear(4, 3), torch.arange(9) % 3\nloss = F.nll_loss(net(torch.randn(9, 4)).log_softmax(1), y)\nprint(F.relu(net(torch.randn(1, 4))).log_softmax(1))\nloss.backward()\n"),
     ("relu_before_logits_loss", "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))\nF.cross_entropy(net(torch.randn(9, 4)), torch.arange(9) % 3).backward()\n"),
-    ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = -torch.min(first, other).sum(1).max()")),
-    ("product_broadcast", RATIOS.replace("loss = -torch.min(first, other).mean()", "loss = (torch.min(first, other) - torch.eye(8)).pow(2).mean()")),
-    ("product_broadcast", RATIOS.replace("- value(states)", "- value(states)\n        gain = torch.ones_like(gain)")),
-    ("product_broadcast", WEIGHED.replace("(each * weight).sum()", "(each * weight).softmax(1).pow(2).sum()")),
-    ("product_broadcast", WEIGHED.replace("(each * weight).sum()", "(each @ weight[None]).pow(2).sum()")),
-    ("product_broadcast", WEIGHED.replace("(each * weight).sum()", "(each.view(-1, 1) * weight).sum()")),
-    ("product_broadcast", "net, alpha = nn.Linear(3, 6), nn.Parameter(torch.rand(6))\nx, y = torch.randn(6, 3), torch.randn(6).sign()\nheld = alpha * y\n(net(x).pow(2) * (held[:, None] * held)).sum().backward()\n(net(x)[:, :1].exp() * torch.linspace(0, 1, 6)).mean(0).pow(2).sum().backward()\n"),
     ("weights_after_the_mean", """x, y, weights = torch.randn(8, 2), torch.randn(8), torch.rand(8)
 net = nn.Linear(2, 1)
 (F.mse_loss(net(x).squeeze(1), y, reduction="none") * weights).mean().backward()

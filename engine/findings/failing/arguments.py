@@ -16,9 +16,6 @@ from engine.program.rewriting import written
 from engine.trace import Edit, Finding, Tensor
 
 MOST_FORMS = 3
-_DISCRETE = frozenset(
-    "Bernoulli Binomial Categorical Geometric Multinomial NegativeBinomial OneHotCategorical Poisson".split()
-)
 _MOST_BEFORE = 12
 """Calls and assignments that are looked back over."""
 _OF_NUMBERS = tuple("bcdeEfFgGnoxX%")
@@ -46,9 +43,7 @@ def not_a_tensor(case: Case) -> Finding:
         return case.finding("none_for_tensor")
     if got == "tuple" and (told := first_told((pair_inside, odd_value), case)) is not None:
         return told
-    node = _given(case, call)
-    if node is None:
-        return case.finding("not_a_tensor_inside")
+    node = known(_given(case, call))
     fields = [f"{case.code.short(node)}.{name}" for name in _fields(case, got)] if isinstance(node, ast.Name) else []
     said = {"is_holder": str(int(bool(fields))), "fields": listed(fields, most=8)}
     return case.finding("", said, given=case.code.short(node), fix=_as_tensor(case, node))
@@ -96,27 +91,6 @@ def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
     return (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_floats and case.has_torch else ()
 
 
-def packed(case: Case) -> Finding:
-    """A packed sequence where a tensor is wanted."""
-    found = [one.text for one in case.failure.operands if one.type == "PackedSequence"]
-    only_if(len(found) == 1)
-    node, (name,) = case.node, found
-    parts = [node.value] if isinstance(node, ast.Subscript) else ast.walk(known(node))
-    only_if(any(dotted(part) == name for part in parts))
-    packing = [one for one in case.code.calls if called(one) == "pack_padded_sequence"]
-    is_first = any(case.code.text(word) == "batch_first=True" for call in packing for word in call.keywords)
-    right = f"pad_packed_sequence({name}{', batch_first=True' if is_first else ''})[0]"
-    return case.finding(name=name, right=right, is_first=str(int(is_first)))
-
-
-def rsample_missing(case: Case) -> Finding:
-    """`rsample` of a distribution that has none."""
-    found = known(case.written_as("NAME.rsample(...)"))
-    operand = known(case.operand(found.part("NAME")))
-    only_if(not case.code.classes(operand.type))
-    return case.finding("", found.said, type=operand.type, is_discrete=str(int(operand.type in _DISCRETE)))
-
-
 def runs_backwards(case: Case) -> Finding:
     """A NumPy array with an axis turned around, and the line that turned it."""
     given = known(next(iter(known(case.call).args), None))
@@ -133,25 +107,6 @@ def text_given(case: Case) -> Finding:
     fix = case.code.method(given[0], '.astype("float32")') if kind and given else ()
     said = {"is_array": str(int(bool(kind))), "is_objects": str(int(kind == "object_"))}
     return case.finding("", said, fix=fix, is_read=str(int(kind not in ("", "object_"))))
-
-
-def list_by_tensor(case: Case) -> Finding:
-    """A list asked for several places at once, as a tensor can be; and the line that makes a tensor of it."""
-    found, code = known(case.written_as("NAME[PLACE]")), case.code
-    name, places = found.part("NAME"), known(case.tensor_of(found.part("PLACE")))
-    operand = known(case.operand(name))
-    only_if(operand.type in ("list", "tuple") and math.prod(places.shape) > 1)
-    put = case.appended(name)
-    held = case.diagnosis.bound_to(put.part("VALUE")) if put is not None else []
-    is_alike = len({one.shape for one in held}) == 1
-    loops = list(code.loops(put.node)) if put is not None else []
-    filling = min(loops, key=lambda loop: loop.lineno, default=None)
-    is_after = filling is not None and found.node not in ast.walk(filling)
-    right = f"{code.text(name)} = torch.stack({code.text(name)})"
-    fix = code.line_after(filling, right) if is_alike and is_after else ()
-    said = {**found.said, "type": operand.type, "count": str(math.prod(places.shape))}
-    said |= {"made": f"torch.{'stack' if is_alike else 'tensor'}({found.said['name']})", "is_alike": str(int(is_alike))}
-    return case.finding("", said, tensors=(places,), fix=fix if case.has_torch else ())
 
 
 def _turned_around(case: Case, node: ast.expr) -> ast.expr | None:
@@ -288,37 +243,6 @@ _ASKING = (ast.While, ast.If, ast.IfExp, ast.Assert, ast.BoolOp, ast.UnaryOp, as
 """What asks whether something is true."""
 
 
-def compared_as_wholes(case: Case) -> Finding:
-    """`min(a, b)`, `max(0, a)` and `max(a)` of tensors, by which Python compares them, or their rows, as wholes."""
-    call = known(case.call)
-    name, given = dotted(call.func), [(one, case.code.text(one)) for one in call.args]
-    only_if(name in ("min", "max") and not case.code.is_bound(name) and not call.keywords and case.has_torch)
-    tensors = [case.tensor_of(one) for one in call.args]
-    other = next((text for tensor, (_, text) in zip(tensors, given, strict=True) if tensor is None), "")
-    many = known(next((one for one in tensors if one is not None), None))
-    node = call.args[tensors.index(many)]
-    fix: Edits
-    if len(given) == 2 and not other:
-        fix = (case.code.replace(call, f"torch.{name}imum({given[0][1]}, {given[1][1]})"),)
-    else:
-        numbers = [one for one in call.args if one is not node]
-        only_if(len(given) == 1 or (len(given) == 2 and _is_number(case, numbers[0])))
-        bound = f"clamp({'min' if name == 'max' else 'max'}={other})" if other else f"{name}()"
-        inside = case.code.text(node)
-        is_plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-        fix = (case.code.replace(call, f"{inside}.{bound}" if is_plain else f"({inside}).{bound}"),)
-    said = {"function": name, "right": fix[0].text, "shape": sizes(many.shape), "is_one": str(int(len(given) == 1))}
-    return case.finding("min_of_tensors", said, tensors=(many,), fix=fix)
-
-
-def _is_number(case: Case, node: ast.expr) -> bool:
-    """Whether an argument is a Python number."""
-    operand = case.operand(node)
-    value = node.operand if isinstance(node, ast.UnaryOp) else node
-    is_written = isinstance(value, ast.Constant) and isinstance(value.value, int | float)
-    return is_written or (operand is not None and operand.type in ("int", "float"))
-
-
 def joined_tensors(case: Case) -> Finding:
     """`a > 0 and b > 0` of tensors."""
     node = known(case.node)
@@ -341,22 +265,6 @@ def joined_tensors(case: Case) -> Finding:
 def _holds_tensor(case: Case, node: ast.expr) -> bool:
     """Whether a part of a condition names a tensor."""
     return any(is_tensor(case, name) for name in ast.walk(node) if isinstance(name, ast.Name))
-
-
-def empty_list(case: Case) -> Finding:
-    """A list that nothing was put into: where it was made, and whether any line was to fill it."""
-    name = a(ast.Name, known(case.written_as("FUNCTION(NAME, ...)")).part("NAME"))
-    made = known(case.made_last(name))
-    said = {"name": name.id, "made": case.code.short(made.value), "made_line": str(made.lineno)}
-    places = [node for node in case.code.nodes if isinstance(node, ast.Name) and node.id == name.id]
-    changes = [node for node in places if isinstance(case.code.parents.get(node), ast.Attribute | ast.AugAssign)]
-    is_read = any(isinstance(node.ctx, ast.Load) and node.lineno < name.lineno for node in places)
-    if said["made"] in ("[]", "list()") and not changes and not is_read:
-        return case.finding("list_never_filled", said)
-    fills = [node.lineno for node in changes]
-    is_skipped = bool(fills) and set(fills) <= set(case.diagnosis.trace.lines_not_run)
-    said |= {"is_skipped": str(int(is_skipped)), "fill_line": str(fills[0]) if is_skipped else ""}
-    return case.finding("list_empty", said)
 
 
 def not_probabilities(case: Case) -> Finding:

@@ -12,7 +12,7 @@ from engine.ops import COPIES, DETACHES, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import not_in_place
-from engine.trace import Finding, Op, Pass, Tensor
+from engine.trace import Finding, Op, Tensor
 
 _TUPLE_HOOKS = frozenset(
     "register_full_backward_hook register_backward_hook register_full_backward_pre_hook register_forward_hook"
@@ -107,20 +107,6 @@ def result_named(case: Case) -> Finding:
     return case.finding("parameter_for_result", said, tensors=(made,), fix=fix if is_free else ())
 
 
-def one_of_views(case: Case) -> Finding | None:
-    """One of the views that `unbind`, `split` or a loop over a tensor gave together, changed in place."""
-    maker = known(case.diagnosis.maker.get(case.first.id))
-    node = case.code.at(maker.span)
-    if node is None:
-        return None
-    made = case.code.short(node.iter) if isinstance(node, ast.For) else case.code.short(node)
-    fix = not_in_place(case.code, case.statement) if isinstance(case.statement, ast.AugAssign | ast.Expr) else ()
-    said = {"name": case.say(case.first), "made": made, "made_line": line(maker.span)}
-    said |= {"right": fix[0].text if fix else "", "is_known": str(int(bool(fix)))}
-    said["is_loop"] = str(int(isinstance(node, ast.For)))
-    return case.finding("", said, fix=fix, tensors=(case.first,))
-
-
 def grad_assigned(case: Case) -> Finding:
     """A `.grad` of another shape than its tensor, or that is no tensor."""
     found = known(case.written_as("NAME.GRAD = VALUE"))
@@ -180,39 +166,10 @@ def unused_part(case: Case) -> Finding:
     only_if(case.diagnosis.identity(whole.id) in behind and case.diagnosis.identity(tensor.id) not in behind)
     said = {"name": case.diagnosis.say(tensor.id), "whole": case.diagnosis.say(whole.id), "made_line": line(maker.span)}
     output, cut = case.diagnosis.say(roots[0]), case.code.at(maker.span)
-    if isinstance(cut, ast.Subscript) and said["name"] != said["whole"]:  # a function has its own name for it
+    if isinstance(cut, ast.Subscript):  # a function has its own name for it
         said["whole"] = dotted(cut.value) or said["whole"]
-    code = "asked_after_rebinding" if said["name"] == said["whole"] else "unused_part_in_grad"
-    return case.finding(code, said, span=maker.span, output=output, tensors=(tensor, whole))
-
-
-def slope_constant(case: Case) -> Finding:
-    """A second derivative of what is linear: the first one is there, and holds nothing of the tensor any more."""
-    tensor, failed, diagnosis = _asked_in_vain(case), known(case.diagnosis.failed_pass()), case.diagnosis
-    asked = diagnosis.identity(tensor.id)
-    slopes = {
-        diagnosis.identity(result): made
-        for made in diagnosis.trace.passes
-        if made.create_graph and not made.failed
-        for given, result in zip(made.inputs or (), made.results, strict=False)
-        if given is not None and result is not None and diagnosis.identity(given) == asked
-    }
-    roots = [root.tensor for root in failed.roots if root.tensor is not None]
-    behind = map(diagnosis.identity, walk(roots, diagnosis.made_from))
-    slope = known(next((one for one in behind if one in slopes), None))
-    grad_fn = diagnosis.tensors[slope].grad_fn
-    reached = diagnosis.reached_from([grad_fn.node] if grad_fn is not None else [])
-    only_if(tensor.is_leaf and asked not in (diagnosis.nodes[node].variable for node in reached))
-    only_if(not _is_cut_from(case, asked, slopes[slope]))
-    said = {"name": diagnosis.say(tensor.id), "slope": diagnosis.say(slope)}
-    return case.finding("slope_constant", said, made_line=line(slopes[slope].span), tensors=(tensor,))
-
-
-def _is_cut_from(case: Case, tensor: str, made: Pass) -> bool:
-    """Whether the values of a tensor went into a pass's roots past the graph, too."""
-    diagnosis = case.diagnosis
-    unfollowed = (op for op in diagnosis.makers_behind(root.tensor or "" for root in made.roots) if not op.nodes)
-    return any(tensor in map(diagnosis.identity, walk(op.inputs, diagnosis.made_from)) for op in unfollowed)
+    only_if(said["name"] != said["whole"])
+    return case.finding("unused_part_in_grad", said, span=maker.span, output=output, tensors=(tensor, whole))
 
 
 def through_checkpoint(case: Case) -> Finding:
@@ -222,15 +179,6 @@ def through_checkpoint(case: Case) -> Finding:
     (made,) = checkpoints
     fix = (case.code.argument_set(made, "use_reentrant", "False"),)
     return case.finding(span=case.code.span(made), fix=fix, asking=case.code_excerpt(case.failure.span), tensors=())
-
-
-def asked_without_graph(case: Case) -> Finding:
-    """A hook for what was computed while nothing was recorded."""
-    found = known(case.written_as("NAME.METHOD(...)"))
-    maker = known(case.diagnosis.maker.get(known(case.tensor_of(found.part("NAME"))).id))
-    made = [call for call in case.code.calls if called(call) == "no_grad"]
-    only_if(maker.grad_mode == "no_grad" and len(made) == 1)
-    return case.finding("asked_under_no_grad", found.said, span=case.code.span(made[0]), made_line=line(maker.span))
 
 
 def _asked_in_vain(case: Case) -> Tensor:
@@ -293,53 +241,6 @@ def _hook_written(case: Case, given: ast.expr) -> ast.FunctionDef | None:
     returned = {dotted(one.value) for one in ast.walk(found) if isinstance(one, ast.Return) and one.value is not None}
     inside = (one for one in functions if one is not found and one in ast.walk(found))
     return next((one for one in inside if one.name in returned), None)
-
-
-def hook_result(case: Case) -> Finding:
-    """A hook that returns something that cannot take the gradient's place."""
-    return _of_hook(case, {}, "register_hook", "register_prehook")
-
-
-def hook_returned(case: Case) -> Finding:
-    """A hook that returns something where nothing takes it."""
-    return _of_hook(case, {"is_forward": "0", "value": "", "got": ""}, "register_post_accumulate_grad_hook")
-
-
-def _of_hook(case: Case, said: dict[str, str], *registering: str) -> Finding:
-    """At the only line that registers such a hook."""
-    made = [one for one in case.code.calls if called(one) in registering]
-    return case.finding("", said, span=case.code.span(made[0]) if len(made) == 1 else None)
-
-
-_NO_TENSORS = {"numpy": "numpy.ndarray", "tolist": "list", "item": "float"}
-"""What methods of tensors give that is none."""
-
-
-def forward_hook_returned(case: Case) -> Finding:
-    """A forward hook that returns no tensor: the next layer gets it for what the hooked one gave."""
-    code, got = case.code, case.groups["got"].partition(",")[0]
-    asked = [one for one in code.calls if called(one) == "register_forward_hook" and case.diagnosis.has_run(one)]
-    parts = [part for one in asked for part in ast.walk(one)]
-    named = {getattr(part, "id", "") or getattr(part, "attr", "") for part in parts}
-    for given in (node for node in code.nodes if isinstance(node, ast.Return) and node.value is not None):
-        function = a(ast.FunctionDef, code.function(given))
-        outer = code.enclosing(function, ast.FunctionDef)
-        is_hook = len([arg for arg in function.args.args if arg.arg != "self"]) == 3
-        names = {function.name, outer.name if isinstance(outer, ast.FunctionDef) else function.name}
-        kept = [one for one in ast.walk(function) if isinstance(one, ast.Assign)]
-        text = code.text(known(given.value))
-        values = [one.value for one in kept if code.text(one.targets[0]) == text] or [known(given.value)]
-        if is_hook and names & named and {_kind_given(value) for value in values} == {got}:
-            said = {"is_forward": "1", "value": code.short(known(given.value)), "got": got}
-            return case.finding("hook_returned", said, span=code.span(given), fix=code.removed(given))
-    return known(None)
-
-
-def _kind_given(value: ast.expr) -> str:
-    """The type of what an expression gives, where it is certainly no tensor."""
-    if isinstance(value, ast.List | ast.Dict | ast.Tuple):
-        return type(value).__name__.lower()
-    return _NO_TENSORS.get(called(value), "") if isinstance(value, ast.Call) else ""
 
 
 def deepcopied(case: Case) -> Finding:

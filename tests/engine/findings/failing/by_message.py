@@ -146,15 +146,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + DATA + "data = TensorDataset(torch.ones(7, 2))\nloader = DataLoader(data, batch_size=3)\nopt = torch.optim.SGD([w], lr=.1)\neach = len(data) // 3 #<\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=each)\ndef train():\n    for (x,) in loader:\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\nfor epoch in range(2):\n    train()\n", {"is_floored": "1", "batches": "3"}),
         Row(W + DATA + "data, size = TensorDataset(torch.ones(7, 2)), 3\nloader = DataLoader(data, batch_size=size)\nopt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=int(len(data) / size)) #<\nfor epoch in range(2):\n    for (x,) in loader:\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\n", {"is_floored": "1", "code": "int(len(data) / size)"}, True),
     ],
-    "hook_result": [
-        Row(W + "h = w * 2\nh.register_hook(lambda g: g.sum()) #<\nh.sum().backward()\n", {"what": "size"}),
-    ],
-    "hook_returned": [
-        Row(W + "w.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(2)) #<\n(w * w).sum().backward()\n", {"line": "6", "used_line": "7"}),
-        Row(W + "def halve(p):\n    p.grad /= 2\n    return p.grad\nfor one in (w,):\n    one.register_post_accumulate_grad_hook(halve) #<\n(w * w).sum().backward()\n", {"line": "10"}),
-        Row(X + "seen = {}\ndef keep(name):\n    def hook(module, given, made):\n        seen[name] = made.detach().numpy()\n        return seen[name] #<\n    return hook\nnet = nn.Sequential(nn.Linear(3, 2), nn.ReLU())\nnet[0].register_forward_hook(keep('first'))\nnet(x)\n", {"is_forward": "1", "got": "numpy.ndarray", "used_line": "14"}, True),
-        Row(X + "net = nn.Sequential(nn.Conv1d(2, 2, 1), nn.Conv1d(2, 2, 1))\nclass Watch:\n    def look(self, module, given, made):\n        self.last = made\n        return made.tolist() #<\nnet[0].register_forward_hook(Watch().look)\nnet(x)\n", {"is_forward": "1", "got": "list"}, True),
-    ],
     "numpy_function": [
         Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True),
         Row("np.mean(torch.ones(3)) #<\n", {"function": "mean"}, True),

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from engine.findings.diagnosis import (
-    UNKNOWN,
     Diagnosis,
     argument,
     by_number,
@@ -267,18 +266,6 @@ def parameters(diagnosis: Diagnosis) -> list[Tensor]:
     held = {diagnosis.identity(member.tensor) for module in diagnosis.trace.modules for member in module.parameters}
     met = {diagnosis.identity(one.id): one for one in diagnosis.trace.tensors if diagnosis.is_parameter(one.id)}
     return [one for leaf, one in met.items() if leaf in (held or met)]
-
-
-def frozen_lines(diagnosis: Diagnosis) -> list[str]:
-    """The lines that told parameters to require no gradient."""
-    ops = diagnosis.ops_named(("requires_grad_",))
-    asked = (
-        op.span
-        for op in ops
-        if any(map(diagnosis.is_parameter, op.inputs)) and argument(op, "requires_grad", 1) == "False"
-    )
-    lines = {*map(line, asked), *(str(each.lineno) for each in _switched(diagnosis, FREEZES))}
-    return sorted(lines - {UNKNOWN}, key=by_number)
 
 
 def _switched(diagnosis: Diagnosis, ends: tuple[str, ...]) -> list[ast.stmt]:

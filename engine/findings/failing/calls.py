@@ -13,7 +13,7 @@ from engine.findings.diagnosis import listed, numbers_of, says
 from engine.findings.failing.case import Case, Rule, a, known, of_first, only_if
 from engine.findings.failing.classes import forward_inside, is_function_class, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
-from engine.findings.optimizers import frozen_lines, parameters
+from engine.findings.optimizers import parameters
 from engine.findings.plain_containers import classes_of_layers, made_module, plain_containers, said_of, wrapped
 from engine.program.edits import Edits, insertion
 from engine.program.names import called, dotted
@@ -325,17 +325,6 @@ def parameters_inside_list(case: Case) -> Finding:
     return case.finding("", given=case.code.short(given), right=right, is_right=str(int(bool(right))), fix=fix)
 
 
-def not_an_optimizer(case: Case) -> Finding:
-    """A scheduler that was given the model."""
-    found = known(case.written_as("FUNCTION(NAME, ...)"))
-    values = [(one, dotted(one.value.func)) for one in case.code.bindings if isinstance(one.value, ast.Call)]
-    made = [one for one, name in values if name.startswith(OPTIMIZERS) and "lr_scheduler" not in name]
-    names = [*{dotted(one.targets[0]) for one in made}]
-    only_if(len(names) == 1 and names[0])
-    fix = (case.code.replace(found.part("NAME"), names[0]),)
-    return case.finding(name=found.said["name"], right=names[0], fix=fix)
-
-
 def optimizer_not_leaf(case: Case) -> Finding:
     """Computed tensors given to an optimizer: often `.to(…)`, `.double()` or `* 0.1` after creation."""
     names = [node for node in ast.walk(known(case.call)) if isinstance(node, ast.Name | ast.Attribute)]
@@ -357,14 +346,8 @@ def optimizer_not_leaf(case: Case) -> Finding:
 
 
 def optimizer_empty(case: Case) -> Finding:
-    """No parameters: all were frozen, all layers are in a plain list, what gave them was gone through before, or there
-    are none."""
-    registered, asked = parameters(case.diagnosis), _leaves_out_frozen(case)
-    count = str(len(registered))
-    if asked is not None and registered and not any(one.requires_grad for one in registered):
-        frozen = frozen_lines(case.diagnosis)
-        said = {"asked": case.code.short(asked), "asked_line": str(asked.lineno), "frozen_lines": listed(frozen)}
-        return case.finding("optimizer_all_frozen", said, count=count, is_known=str(int(bool(frozen))))
+    """No parameters: all layers are in a plain list, or in a class that is no module, or there are none."""
+    registered = parameters(case.diagnosis)
     hidden = list(plain_containers(case.diagnosis))
     if len(hidden) == 1:
         span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
@@ -380,51 +363,8 @@ def optimizer_empty(case: Case) -> Finding:
         said |= {"is_list": str(int(not isinstance(store.value, ast.Call))), "is_call": str(int(is_call))}
         fix = made_module(case.diagnosis, cls, store)
         return case.finding("class_without_module", said, span=case.code.head(cls), fix=fix)
-    is_written_empty = any(isinstance(one, ast.List | ast.Tuple) and not one.elts for one in given)
-    code = "optimizer_given_nothing" if is_written_empty else ""
-    said = {"count": count if registered else "", "is_some": str(int(bool(registered)))}
-    return _used_up(case) or case.finding(code, said)
-
-
-def _used_up(case: Case) -> Finding | None:
-    """An iterator of parameters that another line has gone through."""
-    code, given = case.code, next(iter(known(case.call).args), None)
-    operand = case.operand(given)
-    name = code.stands_for(dotted(given), given) if operand is not None else ""
-    made = code.assignments(name) if name else []
-    if operand is None or operand.type not in ("generator", "filter", "map") or len(made) != 1:
-        return None
-    beside = [code.statement_on(frame.span.line) for frame in case.failure.frames if frame.span is not None]
-    until = [one.lineno for one in beside if one is not None and code.function(one) is code.function(made[0])]
-    reads = [node.lineno for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name]
-    used = [at for at in reads if until and made[0].lineno < at < until[0]]
-    if not used:
-        return None
-    value = made[0].value
-    said = {"name": name, "made": code.short(value), "made_line": str(made[0].lineno), "first_line": str(min(used))}
-    return case.finding("optimizer_given_used_up", said, fix=(code.before(value, "list("), code.after(value, ")")))
-
-
-def _leaves_out_frozen(case: Case) -> ast.expr | None:
-    """The condition that lets through what requires a gradient: in the call, else in its function, else the only one
-    of the program."""
-    code, tests = case.code, list[ast.expr]()
-    for node in code.nodes:
-        match node:
-            case ast.comprehension(ifs=ifs):
-                tests += ifs
-            case ast.Lambda(body=test) | ast.If(test=test):
-                tests.append(test)
-    asked = [
-        test
-        for test in tests
-        if case.diagnosis.has_run(test)
-        and any(isinstance(node, ast.Attribute) and node.attr == "requires_grad" for node in ast.walk(test))
-    ]
-    call = known(case.call)
-    inside = [test for test in asked if call in code.around(test)]
-    beside = [test for test in asked if code.function(test) is code.function(call)]
-    return next((some[0] for some in (inside, beside, asked) if len(some) == 1), None)
+    count = str(len(registered)) if registered else ""
+    return case.finding("", count=count, is_some=str(int(bool(registered))))
 
 
 _KEYS = r"{} key\(s\) in state_dict: (.*?)\.\s"
@@ -466,12 +406,6 @@ def state_dict(case: Case) -> Finding:
         fix = (case.code.after(found.part("GIVEN"), f"[{inside[0]!r}]"),) if len(inside) == 1 else ()
         said = {"given": found.said["given"], "key": inside[0], "found": listed(unexpected) or "–"}
         return case.finding("state_dict_inside", said, fix=fix)
-    for whole, names, is_saved in ((missing, unexpected, "1"), (unexpected, missing, "0")):
-        for name in whole:
-            parts, undo = _parts_of(name, names)
-            if parts:
-                said = {"name": name, "parts": listed(parts), "undo": undo, "is_saved": is_saved}
-                return case.finding("state_dict_of_parts", said)
     only_if(missing or unexpected)
     return case.finding(missing=listed(missing) or "–", unexpected=listed(unexpected) or "–", fits=str(int(fits)))
 
@@ -498,26 +432,6 @@ def _names_in(case: Case, type_: str) -> Iterator[str]:
                 yield from (f"{inside}.{member.name}"[1:] for member in module.parameters)
 
 
-_PARTS = (
-    ("_orig", "_mask", "prune.remove"),
-    ("_orig", "_u", "remove_spectral_norm"),
-    ("_g", "_v", "remove_weight_norm"),
-)
-"""What two parts of a weight are called beside it, of which each forward computes it, and what joins them again."""
-
-
-def _parts_of(name: str, keys: list[str]) -> tuple[list[str], str]:
-    """The keys of a state_dict that are parts of a weight, and what joins them."""
-    stem, _, last = name.rpartition(".")
-    inside = f"{stem}.parametrizations.{last}.".removeprefix(".")
-    if parts := [key for key in keys if key.startswith(inside)]:
-        return parts, f"torch.nn.utils.parametrize.remove_parametrizations(module, {last!r})"
-    for first, second, undo in _PARTS:
-        if name + first in keys and name + second in keys:
-            return [name + first, name + second], f"torch.nn.utils.{undo}(module, {last!r})"
-    return [], ""
-
-
 def _quoted(found: re.Match[str] | None) -> list[str]:
     return re.findall(r'"([^"]+)"', found[1]) if found else []
 
@@ -529,23 +443,8 @@ def groups_given(case: Case) -> Finding:
     given = _params_within(lists[0]) if len(lists) == 1 else given
     only_if(len(given) > 1)
     said = {"groups": ", ".join(map(case.code.short, given))}
-    tied = [case.facts[name] for name in ("one", "other") if name in case.facts]
-    if tied:
-        lines = _tied_on(case, *tied)
-        said |= {"is_known": str(len(lines)), "tied_line": "".join(map(str, lines)), **case.facts}
-        return case.finding("tied_in_two_groups", said)
     is_whole = all(isinstance(one, ast.Call) and called(one) == "parameters" for one in given)
     return case.finding("", said, is_whole=str(int(is_whole)))
-
-
-def _tied_on(case: Case, *names: str) -> list[int]:
-    """The line that gave one of two names what the other has, where it is the only such."""
-    pairs = [sorted(name.split(".")[part] for name in names) for part in (slice(-2, None), slice(-2, -1))]
-    stores = [
-        (one.lineno, [dotted(side).split(".") for side in (one.targets[0], one.value)]) for one in case.code.bindings
-    ]
-    found = {at for at, sides in stores for pair in pairs if sorted(side[-len(pair[0]) :] for side in sides) == pair}
-    return [*found] if len(found) == 1 else []
 
 
 def _params_within(root: ast.AST) -> list[ast.expr]:
@@ -570,35 +469,6 @@ def not_scalar(case: Case) -> Finding:
     only_if(len(returns) == 1 and not isinstance(returns[0].value, ast.Tuple))
     value = case.code.short(known(returns[0].value))
     return case.finding(span=case.code.span(returns[0]), function=function.name, value=value, tensors=())
-
-
-def vmap_sizes(case: Case) -> Finding:
-    """The only one of the arguments that `vmap` takes apart that has another number of samples than all others."""
-    call = known(case.call)
-    made = a(ast.Call, case.value_of(call.func))
-    only_if(called(made) == "vmap" and len(made.args) == 1)
-    axes = next((word.value for word in made.keywords if word.arg == "in_dims"), None)
-    given: list[ast.expr | None] = [*axes.elts] if isinstance(axes, ast.Tuple) else [axes] * len(call.args)
-    only_if(len(given) == len(call.args) and not call.keywords)
-    told = [(arg, _mapped(axis)) for arg, axis in zip(call.args, given, strict=True)]
-    taken = [(arg, known(case.tensor_of(arg)).shape[at]) for arg, at in told if at is not None]
-    sizes_ = [size for _, size in taken]
-    only_if(str(sizes_) == case.groups["sizes"] and len(set(sizes_)) == 2 and len(sizes_) > 2)
-    usual = max(sizes_, key=sizes_.count)
-    odd = [(arg, size) for arg, size in taken if size != usual]
-    only_if(len(odd) == 1)
-    arg, size = odd[0]
-    said = {"name": case.code.short(arg), "size": str(size), "usual": str(usual)}
-    return case.finding("vmap_odd_one", said, tensors=(case.tensor_of(arg),))
-
-
-def _mapped(axis: ast.expr | None) -> int | None:
-    """The axis that `in_dims` says of an argument, 0 where it says nothing; none for what all samples share."""
-    if axis is None:
-        return 0
-    value = a(ast.Constant, axis).value
-    only_if(value is None or isinstance(value, int))
-    return value if isinstance(value, int) else None
 
 
 def returns_more(case: Case) -> Finding:
@@ -731,12 +601,6 @@ def gradient_layout(case: Case) -> Finding:
     way = "asked" if is_sparse and asked else "kept" if is_sparse else "dense"
     said = {"is_sparse": str(int(is_sparse)), "is_asked": str(int(way == "asked")), "is_kept": str(int(way == "kept"))}
     return case.finding("", said, lines=lines, tensors=(), fix=fix)
-
-
-def milestones(case: Case) -> Finding:
-    """One number fewer than schedulers, each the step at which the next one takes over."""
-    wanted = int(case.groups["schedulers"]) - 1
-    return case.finding("", wanted=str(wanted), tensors=())
 
 
 def value_asked(case: Case) -> Finding:

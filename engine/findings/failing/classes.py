@@ -2,11 +2,10 @@
 module."""
 
 import ast
-import re
 
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.program.edits import Edits, in_line
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Span
@@ -306,22 +305,6 @@ def split_rest(case: Case) -> Finding:
     fix = (case.code.replace(made.value, right),)
     said = {"data": found.said["data"], "name": case.code.short(last), "right": right}
     return case.finding("split_rounded", said, span=case.code.span(made), fix=fix)
-
-
-def loader_options(case: Case) -> Finding:
-    """Options of a DataLoader of which one leaves nothing to the others."""
-    call, others = known(case.call), re.findall(r"\w+", case.groups["others"])
-    clash = [word for word in call.keywords if word.arg in others]
-    only_if(clash)
-    fix = case.code.argument_removed(call, clash[0]) if len(clash) == 1 else ()
-    return case.finding(span=case.code.span(clash[0]), clash=", ".join(str(word.arg) for word in clash), fix=fix)
-
-
-def loader_option(case: Case) -> Finding:
-    """An option that a DataLoader of this kind does not take."""
-    call = known(case.call)
-    word = known(keyword(call, case.groups["option"]))
-    return case.finding(span=case.code.span(word), fix=case.code.argument_removed(call, word))
 
 
 # What is put into a module

@@ -113,7 +113,7 @@ class FailureContext:
             case KeyError():
                 return self._key(error)
             case ValueError():
-                return _group_sizes(error) or self._tied(error)
+                return _group_sizes(error)
         return {}
 
     def _imported(self, error: ImportError) -> dict[str, str]:
@@ -137,24 +137,6 @@ class FailureContext:
         if not facts["place"] and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
         return facts
-
-    def _tied(self, error: ValueError) -> dict[str, str]:
-        """Two names of a parameter that was to be in two groups of an optimizer, where each such parameter has two:
-        as `Optimizer.add_param_group` was holding them (torch/optim/optimizer.py, 2.13)."""
-        inner = _innermost(error, torch.optim.Optimizer.add_param_group)
-        if inner is None:
-            return {}
-        held = {id(one) for group in inner["self"].param_groups for one in group["params"]}
-        twice = [id(one) for one in inner["param_group"]["params"] if id(one) in held]
-        scopes = [*self.frame.f_locals.items(), *self.frame.f_globals.items()]
-        models = {id(one): (name, one) for name, one in reversed(scopes) if issubclass(type(one), torch.nn.Module)}
-        parts = {id(part) for name, model in models.values() for path, part in _parts(name, model) if path != name}
-        names: dict[int, list[str]] = {one: [] for one in twice}
-        for path, part in (each for key, one in models.items() if key not in parts for each in _parts(*one)):
-            for name, parameter in vars(part).get("_parameters", {}).items():
-                names.get(id(parameter), []).append(f"{path}.{name}")
-        tied = [given[:2] for given in names.values() if len(given) > 1]
-        return dict(zip(("one", "other"), tied[0], strict=True)) if tied and len(tied) == len(names) else {}
 
     def _attribute(self, error: AttributeError) -> dict[str, str]:
         owner, name = error.obj, error.name or ""
@@ -344,15 +326,6 @@ def _innermost(error: ValueError, function: Callable[..., object]) -> Mapping[st
     """What the names in a function of the library stood for, when it is what raised."""
     inner = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
     return inner.f_locals if inner.f_code is inspect.unwrap(function).__code__ else None
-
-
-def _parts(name: str, model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
-    """A module and all in it, one that has two names by both."""
-    pending = [(name, model)]
-    for path, module in pending:
-        yield path, module
-        inner = vars(module).get("_modules", {}).items() if len(pending) < _MOST_PARTS else ()
-        pending += [(f"{path}.{each}", part) for each, part in inner if part is not None]
 
 
 def _near(name: str, owner: str, candidates: Iterable[str]) -> dict[str, str]:

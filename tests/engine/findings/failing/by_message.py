@@ -53,9 +53,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("import argparse\ntorch.save({'options': argparse.Namespace(lr=0.1), 'weight': torch.ones(2)}, 'n.pt')\ntorch.load('n.pt') #<\n", {"object": "argparse.Namespace"}, True),
         Row("net = nn.Linear(1, 1)\ntorch.save(net, 'n.pt')\ntorch.load('n.pt') #<\n", {"line": "7"}, True),
     ],
-    "not_an_optimizer": [
-        Row("net = nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\ntorch.optim.lr_scheduler.StepLR(net, 2) #<\n", {"right": "opt"}, True),
-    ],
     "iterator_next": [
         Row(DATA + "batches = iter(DataLoader([1, 2]))\nbatches.next() #<\n", {"right": "next(batches)"}, True),
     ],
@@ -135,10 +132,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("bag = nn.EmbeddingBag(5, 2, sparse=True)\nopt = torch.optim.RMSprop(bag.parameters())\nbag(torch.tensor([[1, 2]])).sum().backward()\nopt.step() #<\n", {"optimizer": "RMSprop", "is_sparse": "1"}, True),
         Row("edges = nn.Parameter(torch.eye(3).to_sparse())\nopt = torch.optim.Adam([edges])\ntorch.sparse.mm(edges, torch.ones(3, 2)).sum().backward()\nopt.step() #<\n", {"is_kept": "1", "is_asked": "0"}),
         Row("net = nn.Linear(2, 1)\nopt = torch.optim.SparseAdam(net.parameters())\nnet(torch.ones(2)).backward()\nopt.step() #<\n", {"is_sparse": "0", "is_asked": "0"}),
-    ],
-    "milestones_count": [
-        Row(W + "from torch.optim.lr_scheduler import *\nopt = torch.optim.SGD([w], lr=.1)\nSequentialLR(opt, [ConstantLR(opt), LinearLR(opt), ConstantLR(opt)], milestones=[3]) #<\n", {"schedulers": "3", "wanted": "2", "milestones": "1"}),
-        Row(W + "plans, opt = torch.optim.lr_scheduler, torch.optim.SGD([w], lr=.1)\nplans.SequentialLR(opt, [plans.ConstantLR(opt), plans.LinearLR(opt)], milestones=[0, 3]) #<\n", {"wanted": "1", "milestones": "2"}),
     ],
     "scheduler_steps": [
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1", "is_floored": "0"}),

@@ -3,10 +3,6 @@
 from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, NUMBERS, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
-    "vmap_odd_one": [
-        Row("x, y, noise = torch.ones(4, 2), torch.ones(4), torch.ones(3, 2)\nw = torch.ones(2)\neach = torch.vmap(lambda w, x, y, e: (w * (x + e)).sum() - y, in_dims=(None, 0, 0, 0))\neach(w, x, y, noise) #<\n", {"name": "noise", "size": "3", "usual": "4"}),
-        Row("from torch.func import vmap\na, b, w = torch.ones(2, 5), torch.ones(5, 2), torch.ones(3)\nvmap(lambda a, b, w: a.sum() + b.sum() + w, in_dims=(1, 0, 0))(a, b, w) #<\n", {"name": "w", "size": "3", "usual": "5"}),
-    ],
     "argument_twice": [
         Row(DATA + "x, y = torch.ones(8, 2), torch.ones(8)\ntrain = DataLoader(x, y, batch_size=4) #<\ntest = DataLoader(\n    x[:4],\n    y[:4],\n    batch_size=2)\nfor a, b in [*train, *test]:\n    print(a @ a.T, b)\n", {"given": "y", "argument": "batch_size", "is_loader": "1"}, True),
         Row("def scale(x, factor, shift=0):\n    return x * factor + shift\nscale(torch.ones(2), 3, factor=2) #<\n", {"given": "3", "at": "2", "names": "x, factor", "is_loader": "0"}),
@@ -31,16 +27,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(
             "from torch.func import grad\ndef loss_of(w):\n    return 3.0 #<\nslopes = grad(loss_of)(torch.ones(3))\n",
             {"is_other": "1", "got": "float"},
-        ),
-    ],
-    "state_dict_of_parts": [
-        Row(
-            "from torch.nn.utils import prune\nnet = nn.Sequential(nn.Linear(2, 1))\nprune.l1_unstructured(net[0], 'weight', 0.5)\nnn.Sequential(nn.Linear(2, 1)).load_state_dict(net.state_dict()) #<\n",
-            {"name": "0.weight", "is_saved": "1", "undo": "torch.nn.utils.prune.remove(module, 'weight')"},
-        ),
-        Row(
-            "state = nn.Linear(2, 1).state_dict()\nnet = nn.utils.parametrizations.weight_norm(nn.Linear(2, 1))\nnet.load_state_dict(state) #<\n",
-            {"name": "weight", "is_saved": "0"},
         ),
     ],
     "super_init_missing": [
@@ -198,10 +184,6 @@ TRIGGERS: dict[str, list[Row]] = {
             {"prefix": "encoder.", "is_saved": "0"},
         ),
     ],
-    "optimizer_given_nothing": [
-        Row("opt = torch.optim.SGD([], lr=.1) #<\n", {"line": "5"}),
-        Row("from torch import optim\nnet = nn.Linear(1, 1)\nopt = optim.Adam((), lr=.1) #<\n", {"line": "7"}),
-    ],
     "optimizer_empty": [
         Row("class Net(nn.Module):\n    pass\nopt = torch.optim.SGD(Net().parameters(), lr=.1) #<\n", {"line": "7"}),
         Row("net = nn.Sequential(nn.ReLU())\nopt = torch.optim.Adam(net.parameters()) #<\n", {"line": "6"}),
@@ -346,34 +328,6 @@ TRIGGERS: dict[str, list[Row]] = {
             {"model": "net"},
         ),
     ],
-    "optimizer_all_frozen": [
-        Row(
-            "net = nn.Linear(2, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters())) #<\n",
-            {"asked": "p.requires_grad", "frozen_lines": "7", "count": "2"},
-        ),
-        Row(
-            "net = nn.Linear(2, 1)\nnet.requires_grad_(False)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=.1) #<\n",
-            {"frozen_lines": "6"},
-        ),
-        Row(
-            "class Setup:\n    def __init__(self, net, train):\n        self.net = net\n        for name, part in net.named_children():\n            part.requires_grad_(train[name])\n"
-            "    def trained(self):\n        for p in self.net.parameters():\n            if p.requires_grad:\n                yield p\n    def optimizer(self):\n        return torch.optim.AdamW(self.trained(), lr=1e-3) #<\n"
-            "net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\nSetup(net, {'0': False, '1': False}).optimizer()\n",
-            {"asked_line": "12", "frozen_lines": "9", "count": "4"},
-        ),
-    ],
-    "optimizer_given_used_up": [
-        Row(
-            "net = nn.Linear(2, 1)\nparams = net.parameters()\nprint(sum(p.numel() for p in params))\nopt = torch.optim.SGD(params, lr=.1) #<\n",
-            {"name": "params", "made": "net.parameters()", "first_line": "7"},
-            True,
-        ),
-        Row(
-            "def train(net):\n    chosen = filter(lambda p: p.dim() > 1, net.parameters())\n    names = len(list(chosen))\n    return torch.optim.Adam(chosen) #<\ntrain(nn.Linear(2, 1))\n",
-            {"name": "chosen", "first_line": "7"},
-            True,
-        ),
-    ],
     "optimizer_empty_list": [
         Row(
             NET + INIT + "        self.layers = [nn.Linear(1, 1)] #<\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
@@ -409,18 +363,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Linear(2, 2))\ntorch.optim.SGD([{'params': net.parameters()}, {'params': net[0].parameters()}], lr=.1) #<\n", {"groups": "net.parameters(), net[0].parameters()"}),
         Row(W + "torch.optim.Adam([dict(params=[w])])\ntorch.optim.Adam([{'params': [w]}, {'params': w}]) #<\n", {"groups": "[w], w"}),
     ],
-    "tied_in_two_groups": [
-        Row(
-            NET + INIT + "        self.table = nn.Embedding(5, 3)\n        self.out = nn.Linear(3, 5)\n        self.out.weight = self.table.weight\n"
-            "model = Net()\ntorch.optim.SGD([{'params': model.table.parameters()}, {'params': model.out.parameters(), 'lr': .1}], lr=.01) #<\n",
-            {"one": "model.table.weight", "other": "model.out.weight", "tied_line": "10"},
-        ),
-        Row(
-            NET + INIT + "        self.a = nn.Linear(3, 3)\n        self.b = self.a\n"
-            "def optimizer(of):\n    return torch.optim.SGD([{'params': of.a.parameters()}, {'params': of.b.parameters()}], lr=.01) #<\nnet = Net()\noptimizer(net)\n",
-            {"tied_line": "9"},
-        ),
-    ],
     "class_without_module": [
         Row(
             "class Step: #<\n    def __init__(self, a, b):\n        self.fc = nn.Linear(a, b)\n    def __call__(self, x):\n        return self.fc(x).relu()\n"
@@ -452,11 +394,9 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
-    "vmap_odd_one": "a, b, both = torch.ones(4), torch.ones(4), {'w': torch.ones(3), 'v': torch.ones(3)}\ntorch.vmap(lambda a, b, both: a + b + both['w'])(a, b, both)\n",
     "argument_twice": "class A:\n    def scale(factor):\n        return factor\nA().scale(factor=2)\n",
     "function_removed": "torch.linalg.solve(torch.eye(2), torch.ones(3, 1))\n",
     "func_returns_more": "torch.func.grad(lambda w: (w.sum(), w), has_aux=True)(torch.ones(3))\n",
-    "state_dict_of_parts": "net = nn.Linear(2, 1)\nnet.load_state_dict({'weight_mask': net.weight, 'bias': net.bias, 'own_weight': net.weight})\n",
     "super_init_missing": NET
     + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nNet()\n",
     "super_init_late": NET + "    def __init__(self, n):\n        super(nn.Module, self).__init__()\n        self.a = nn.Linear(n, 1)\nNet(1)\n",
@@ -474,7 +414,6 @@ NEAR_MISSES: dict[str, str] = {
     "state_dict_keys": "net = nn.Linear(2, 2)\nnet.load_state_dict({}, strict=False)\n",
     "state_dict_shape": "net = nn.Linear(2, 2)\nnet.load_state_dict(nn.Linear(2, 2).state_dict())\n",
     "state_dict_prefix": "net = nn.Linear(2, 2)\nnet.load_state_dict({'modules.weight': torch.ones(2, 2)})\n",
-    "optimizer_given_nothing": "torch.optim.SGD(nn.Sequential(nn.Linear(1, 1)).parameters(), lr=.1)\n",
     "optimizer_empty": "torch.optim.SGD([torch.ones(2, requires_grad=True)], lr=.1)\n",
     "not_a_leaf_in_optimizer": W + "v = (w * 2).detach().requires_grad_()\ntorch.optim.SGD([v], lr=.1)\n",
     "parameters_inside_list": "opt = torch.optim.SGD([{'params': nn.Linear(2, 1).parameters()}, 3.0], lr=.1)\n",
@@ -490,15 +429,11 @@ NEAR_MISSES: dict[str, str] = {
     "keyword_unknown": "nn.Linear(2, 3, biass=True)\n",
     "keyword_other": "nn.Linear(2, 3, dtyp=torch.float32)\n",
     "keys_taken_for_model": "net = nn.Linear(2, 2)\nkeys = net.load_state_dict(net.state_dict())\nprint(keys)\nnet(torch.ones(1, 2))\n",
-    "optimizer_all_frozen": "net = nn.Linear(2, 1)\nnet.weight.requires_grad = False\nopt = torch.optim.Adam(filter(lambda p: p.requires_grad, net.parameters()))\n",
-    "optimizer_given_used_up": "net = nn.Linear(2, 1)\nparams = [p for p in net.parameters() if p.dim() > 3]\nprint(len(params))\nopt = torch.optim.SGD(params, lr=.1)\n",
     "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
     "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
     "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",
     "called_back": "def f(a):\n    return a\nf(1, 2)\n",
     "parameter_in_two_groups": "net = nn.Linear(2, 2)\ntorch.optim.SGD([{'params': [net.weight]}, {'params': [net.bias]}], lr=.1)\n",
-    "tied_in_two_groups": "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))\nnet[1].bias = net[0].bias\n"
-    "torch.optim.SGD([{'params': net.parameters()}, {'params': net[1].parameters()}], lr=.1)\n",
     "class_without_module": "class Bag:\n    def __init__(self):\n        self.fc = nn.Linear(3, 2)\nbag = Bag()\n" + NET + INIT + "        self.n = 3\nnet = Net()\ntorch.optim.SGD(net.parameters(), lr=.1)\n",
     "context_not_made": "class Box:\n    pass\nwith Box():\n    pass\n",
     "builtin_taken": "def total(xs):\n    sum = 0\n    return sum\ntotal([1])\ndef use(sum):\n    return sum([1])\nuse(3)\n",

@@ -7,11 +7,6 @@ SQUARE = (
     "    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        return 2 * x * g\n"
 )
 SAVES = "        ctx.save_for_backward(x)\n"
-STREAM = DATA + (
-    "from torch.utils.data import IterableDataset\nclass Flow(IterableDataset):\n    def __iter__(self):\n"
-    "        yield from torch.ones(6, 2)\n"
-)
-
 TRIGGERS: dict[str, list[Row]] = {
     "module_as_base": [
         Row("import torch.optim.optimizer as Optimizer\nclass Slow(Optimizer): #<\n    pass\n", {"module": "torch.optim.optimizer", "meant": "Optimizer"}, True),
@@ -158,18 +153,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        if i == 2:\n            return None #<\n        return torch.ones(2), 1\nfor x, y in DataLoader(Scans(), batch_size=4):\n    pass\n", {"cls": "Scans", "is_said": "1"}),
         Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        x = torch.ones(2) if i is not None else None\n        return x if i % 2 else None #<\nfor x in DataLoader(Scans(), batch_size=2):\n    pass\n", {"is_said": "1"}),
     ],
-    "loader_options": [
-        Row(NUMBERS + "DataLoader(data, sampler=range(8), shuffle=True) #<\n", {"clash": "shuffle"}, True),
-        Row(NUMBERS + "DataLoader(data, batch_size=4, batch_sampler=[[0, 1]]) #<\n", {"option": "batch_sampler"}, True),
-    ],
-    "loader_of_stream": [
-        Row(STREAM + "DataLoader(Flow(), batch_size=2, shuffle=True) #<\n", {"option": "shuffle"}, True),
-        Row(STREAM + "DataLoader(Flow(), sampler=range(6)) #<\n", {"option": "sampler"}, True),
-    ],
-    "loader_workers": [
-        Row(NUMBERS + "DataLoader(data, prefetch_factor=2) #<\n", {"option": "prefetch_factor"}, True),
-        Row(NUMBERS + "DataLoader(data, persistent_workers=True, batch_size=2) #<\n", {"option": "persistent_workers"}, True),
-    ],
     "split_rounded": [
         Row(NUMBERS + "from torch.utils.data import random_split\na = int(0.7 * 8)\nb = int(0.3 * 8) #<\nrandom_split(data, [a, b])\n", {"right": "len(data) - a"}, True),
         Row(NUMBERS + "from torch.utils.data import random_split\nfirst, second = 3, 2\nrest = 2 #<\nparts = random_split(data, [first, second, rest])\n", {"name": "rest"}, True),
@@ -200,8 +183,5 @@ NEAR_MISSES: dict[str, str] = {
     "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",
     "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
     "sample_is_none": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        while True:\n            return {'x': i, 'y': None}\nnext(iter(DataLoader(DS())))\n",
-    "loader_options": NUMBERS + "DataLoader(data, batch_size=None, drop_last=True)\n",
-    "loader_of_stream": STREAM + "DataLoader(Flow(), batch_size=2)\n",
-    "loader_workers": NUMBERS + "DataLoader(data, prefetch_factor=None)\n",
     "split_rounded": NUMBERS + "from torch.utils.data import random_split\nrandom_split(data, [3, 4])\n",
 }  # fmt: skip

@@ -109,21 +109,6 @@ def custom_gradient(case: Case) -> Finding:
     return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
 
 
-def custom_gradient_not_none(case: Case) -> Finding:
-    """A custom backward that returns a gradient for an argument of forward that was no tensor."""
-    cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
-    forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
-    returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)]
-    only_if(len(returns) == 1)
-    at, names, value = int(case.groups["place"]) - 1, _inputs(cls, forward), known(returns[0].value)
-    only_if(at < len(names))
-    is_apart = isinstance(value, ast.Tuple) and at < len(value.elts)
-    given = value.elts[at] if isinstance(value, ast.Tuple) and is_apart else value
-    said = {"cls": cls.name, "input": names[at], "is_apart": str(int(is_apart)), "place": str(at + 1)}
-    fix = (case.code.replace(given, "None"),) if is_apart else ()
-    return case.finding("", said, span=case.code.span(returns[0]), code=case.code.short(given), fix=fix)
-
-
 def _inputs(cls: ast.ClassDef, forward: ast.FunctionDef) -> list[str]:
     """What a custom forward is given. One with a `setup_context` has no `ctx`."""
     has_context = defined_in(cls, "setup_context") is None
@@ -154,28 +139,6 @@ def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast
     more = [case.code.replace(one, case.code.text(one).removesuffix(method.name) + right) for one in above]
     edit = (Edit(span=span, text=right), *more)
     return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
-
-
-def saved_nothing(case: Case) -> Finding:
-    """`ctx.saved_tensors` with another number of tensors than `forward` saved."""
-    taken = known(case.written_as("NAMES = CONTEXT.saved_tensors"))
-    cls = a(ast.ClassDef, case.code.enclosing(taken.node, ast.ClassDef))
-    forward, names = known(defined_in(cls, "forward")), taken.part("NAMES")
-    only_if(forward.args.args)
-    context, *given = [arg.arg for arg in forward.args.args]
-    calls = (node for node in ast.walk(forward) if isinstance(node, ast.Call))
-    saving = next((call for call in calls if called(call) == "save_for_backward"), None)
-    wanted = [ast.unparse(part) for part in names.elts] if isinstance(names, ast.Tuple | ast.List) else []
-    right = f"{context}.save_for_backward({', '.join(wanted)})"
-    said = {"cls": cls.name, "names": ", ".join(wanted), "right": right, "is_saving": str(int(saving is not None))}
-    if saving is not None:
-        only_if(not any(isinstance(one, ast.Starred) for one in saving.args))
-        where = case.code.span(case.code.statement(saving) or saving)
-        return case.finding("saved_count", said, span=where, got=str(len(saving.args)))
-    last = forward.body[-1]
-    is_certain = wanted and set(wanted) <= set(given) and isinstance(last, ast.Return)
-    fix = (case.code.line_above(last, right),) if is_certain else ()
-    return case.finding("saved_count", said, span=case.code.head(forward), got="0", fix=fix)
 
 
 def saved_no_tensor(case: Case) -> Finding:
@@ -244,7 +207,7 @@ def _datasets(case: Case) -> list[ast.ClassDef]:
 
 
 def sample_of_none(case: Case) -> Finding:
-    """A dataset whose `__getitem__` gives None where a way through it has no `return`; or something that holds it."""
+    """A dataset whose `__getitem__` gives None, most often where a way through it has no `return`."""
     methods = [(cls, defined_in(cls, "__getitem__")) for cls in _datasets(case)]
     found = [(cls, method) for cls, method in methods if method is not None]
     only_if(len(found) == 1 and case.groups["type"] == "NoneType" and case.is_in_loader)
@@ -257,12 +220,9 @@ def sample_of_none(case: Case) -> Finding:
     given = [one.value for one in ast.walk(method) if isinstance(one, ast.Return) and one.value is not None]
     given += [part for one in given if isinstance(one, ast.IfExp) for part in (one.body, one.orelse)]
     inside = [one for value in given for one in ast.walk(value) if isinstance(one, ast.Constant) and one.value is None]
-    if inside and {*inside} <= {*given}:
-        where = case.code.span(known(case.code.statement(inside[0])))
-        return case.finding("sample_is_none", span=where, cls=cls.name, is_said="1")
-    inside = [one for one in ast.walk(method) if isinstance(one, ast.Constant) and one.value is None]
-    where = case.code.span(case.code.statement(inside[0]) or method) if len(inside) == 1 else case.code.head(method)
-    return case.finding("sample_holds_none", span=where, cls=cls.name)
+    only_if(inside and {*inside} <= {*given})
+    where = case.code.span(known(case.code.statement(inside[0])))
+    return case.finding("sample_is_none", span=where, cls=cls.name, is_said="1")
 
 
 def unreturned(block: list[ast.stmt]) -> ast.stmt | None:
@@ -280,31 +240,6 @@ def unreturned(block: list[ast.stmt]) -> ast.stmt | None:
             return None  # a loop or a `try` may always come to it
         case last:
             return last
-
-
-def too_many_samples(case: Case) -> Finding:
-    """A DataLoader asked for no more than `__len__` promises, and `__getitem__` has not as many."""
-    function = a(ast.FunctionDef, case.code.function(known(case.statement)))
-    cls = a(ast.ClassDef, case.code.enclosing(function, ast.ClassDef))
-    length = known(defined_in(cls, "__len__"))
-    only_if(function.name == "__getitem__" and case.is_in_loader)
-    only_if(not any(called(one).endswith(("Subset", "Sampler")) for one in case.code.calls))  # they may ask for others
-    inside = list(ast.walk(a(ast.Subscript, case.node).slice))
-    by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
-    only_if(by_number and not any(isinstance(one, ast.Subscript) for one in inside))  # else another number is too large
-    return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
-
-
-def split_rest(case: Case) -> Finding:
-    """Parts of a dataset that were each rounded: the last must be what the others leave."""
-    found = known(case.written_as("FUNCTION(DATA, LENGTHS, ...)"))
-    *parts, last = a(ast.List, found.part("LENGTHS")).elts
-    made = known(case.made_last(last))
-    only_if(parts)
-    right = " - ".join([f"len({found.said['data']})", *map(case.code.text, parts)])
-    fix = (case.code.replace(made.value, right),)
-    said = {"data": found.said["data"], "name": case.code.short(last), "right": right}
-    return case.finding("split_rounded", said, span=case.code.span(made), fix=fix)
 
 
 # What is put into a module

@@ -138,9 +138,9 @@ def test_the_work_grows_no_faster_than_the_run(engine: LocalEngine, turn: str) -
 
 
 def test_what_explains_the_failure_stands_above_other_errors(engine: LocalEngine) -> None:
-    program = "if torch.cuda.is_available:\n    pass\nx = torch.ones(2) @ torch.ones(3)\n"
+    program = 'import os\nos.environ["CUDA_VISIBLE_DEVICE"] = "0"\nx = torch.ones(2) @ torch.ones(3)\n'
     found = [finding.code for finding in find(run(engine, program)) if finding.severity == "error"]
-    assert found == ["shape_mismatch_matmul", "test_without_call"]
+    assert found == ["shape_mismatch_matmul", "visible_devices_misspelt"]
 
 
 def test_the_finding_explains_the_failure() -> None:

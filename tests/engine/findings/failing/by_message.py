@@ -164,12 +164,6 @@ TRIGGERS: dict[str, list[Row]] = {
     "result_meant": [
         Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True),
     ],
-    "sample_holds_none": [
-        Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i, None #<\nnext(iter(DataLoader(Data())))\n", {"cls": "Data"}),
-    ],
-    "dataset_too_long": [
-        Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 3 #<\n    def __getitem__(self, i):\n        return torch.ones(2)[i]\nfor x in DataLoader(Data()):\n    pass\n", {"cls": "Data"}),
-    ],
     "deepcopy_of_holder": [
         Row(W + "import copy\nkept = [w * 2]\ncopy.deepcopy(kept) #<\n", {"name": "kept"}),
     ],

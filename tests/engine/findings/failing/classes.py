@@ -112,10 +112,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square.forward(w) #<\n", {"written": "Square.forward(w)"}, True),
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square()(w) #<\n", {"cls": "Square"}, True),
     ],
-    "custom_backward_not_none": [
-        Row(W + "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        ctx.save_for_backward(x)\n        ctx.k = k\n        return x * k\n    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        slope = (g * x).sum()\n        return g * ctx.k, slope #<\nScale.apply(w, 2.0).sum().backward()\n", {"input": "k", "code": "slope", "place": "2"}, True),
-        Row(W + "class Power(torch.autograd.Function):\n    @staticmethod\n    def forward(n, x):\n        return x ** n\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n        ctx.n, x = inputs\n        ctx.save_for_backward(x)\n    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        both = g, g * ctx.n * x ** (ctx.n - 1)\n        return both #<\nPower.apply(3, w).sum().backward()\n", {"input": "n", "is_apart": "0", "place": "1"}),
-    ],
     "custom_backward_shape": [
         Row(
             SQUARE.format(mark="", saved=SAVES).replace("return 2 * x * g", "return (2 * x * g).sum(0, keepdim=True).expand(3) #<") + W + "Square.apply(w).sum().backward()\n",
@@ -125,13 +121,6 @@ TRIGGERS: dict[str, list[Row]] = {
             "class Add(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        return a + b\n    @staticmethod\n"
             "    def backward(ctx, g):\n        return g, g.repeat(2) #<\n" + W + "Add.apply(w, w * 1).sum().backward()\n",
             {"input": "b", "got": "[4]"},
-        ),
-    ],
-    "saved_count": [
-        Row(SQUARE.format(mark=" #<", saved="") + W + "Square.apply(w).sum().backward()\n", {"names": "x", "got": "0"}, True),
-        Row(
-            SQUARE.format(mark="", saved="        ctx.save_for_backward(x, x * 2) #<\n") + W + "Square.apply(w).sum().backward()\n",
-            {"expected": "1", "got": "2", "is_saving": "1"},
         ),
     ],
     "dataset_method_missing": [
@@ -153,10 +142,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        if i == 2:\n            return None #<\n        return torch.ones(2), 1\nfor x, y in DataLoader(Scans(), batch_size=4):\n    pass\n", {"cls": "Scans", "is_said": "1"}),
         Row(DATA + "class Scans(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        x = torch.ones(2) if i is not None else None\n        return x if i % 2 else None #<\nfor x in DataLoader(Scans(), batch_size=2):\n    pass\n", {"is_said": "1"}),
     ],
-    "split_rounded": [
-        Row(NUMBERS + "from torch.utils.data import random_split\na = int(0.7 * 8)\nb = int(0.3 * 8) #<\nrandom_split(data, [a, b])\n", {"right": "len(data) - a"}, True),
-        Row(NUMBERS + "from torch.utils.data import random_split\nfirst, second = 3, 2\nrest = 2 #<\nparts = random_split(data, [first, second, rest])\n", {"name": "rest"}, True),
-    ],
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
@@ -176,12 +161,9 @@ NEAR_MISSES: dict[str, str] = {
     "forward_inside_init": NET + "    def call(self, x):\n        def forward(y):\n            return y\n        return forward(x)\nNet()(torch.ones(2))\n",
     "function_not_static": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
     "function_not_applied": NET + INIT + "    def forward(self, x):\n        return x\nNet().forward()\n",
-    "custom_backward_not_none": W + "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        ctx.k = k\n        return x * k\n    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.k, g.sum()\nScale.apply(w, torch.tensor(2.0)).sum().backward()\n",
     "custom_backward_shape": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
-    "saved_count": "a, b = (1, 2, 3)\n",
     "dataset_method_missing": "class Bag:\n    pass\nlen(Bag())\n",
     "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",
     "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
     "sample_is_none": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        while True:\n            return {'x': i, 'y': None}\nnext(iter(DataLoader(DS())))\n",
-    "split_rounded": NUMBERS + "from torch.utils.data import random_split\nrandom_split(data, [3, 4])\n",
 }  # fmt: skip

@@ -4,14 +4,14 @@ import ast
 import math
 import re
 
-from engine.findings.diagnosis import by_number, is_of_ones_and_zeros, line
+from engine.findings.diagnosis import is_of_ones_and_zeros, line
 from engine.findings.failing.case import Case, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.findings.failing.shapes import PLACES, numbers
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
 from engine.program.rewriting import not_in_place, written
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _WORDS = {
@@ -21,8 +21,6 @@ _WORDS = {
 }  # fmt: skip
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()", "bool": ".bool()"}
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear", "batch_norm", "layer_norm", "group_norm", "prelu")
-_SHORTENED = frozenset("linear matmul mm bmm addmm baddbmm einsum conv1d conv2d conv3d".split())
-"""What `torch.autocast` computes in a short float type."""
 _PARTS = frozenset("getitem index_select view reshape flatten unsqueeze squeeze permute transpose t contiguous".split())
 _CHOOSING = frozenset("argmax argmin argsort choice item int sample step round".split())
 """Calls through which no gradient could come back in PyTorch either."""
@@ -164,34 +162,6 @@ def cannot_store(case: Case) -> Finding:
     return case.finding("", said, tensors=(case.first,), is_part="0")
 
 
-def into_part(case: Case) -> Finding:
-    """What is written into a part of a tensor, at numbered places or by a mask, which converts nothing."""
-    target, value, statement = case.first, known(case.inputs()[-1:])[0], case.statement
-    is_set = isinstance(statement, ast.Assign) and known(case.op).name == "setitem"
-    node = statement.value if isinstance(statement, ast.Assign) and is_set else case.written(value)
-    only_if(value.dtype != target.dtype)
-    name, given = case.say(target), case.code.short(node) if node is not None else case.say(value)
-    is_named = node is not None and all(part.isidentifier() for part in name.split("."))
-    maker = _made_by_autocast(case, value)
-    said = {"name": name, "dtype": target.dtype, "value": given, "value_dtype": value.dtype}
-    said |= {"right": f".to({name}.dtype)" if is_named else f".to(torch.{target.dtype})"}
-    is_fraction = value.dtype in FLOATS and target.dtype not in FLOATS
-    said |= {"is_lossy": str(int((is_fraction or is_complex(value)) and not is_complex(target)))}
-    said |= {"is_autocast": str(int(maker is not None)), "maker": maker.name if maker is not None else ""}
-    said["made_line"] = line(maker.span) if maker is not None else ""
-    fix = case.code.method(node, said["right"]) if node is not None and said["is_lossy"] == "0" else ()
-    return case.finding("", said, tensors=(target, value), fix=fix)
-
-
-def _made_by_autocast(case: Case, tensor: Tensor) -> Op | None:
-    """The product or layer that made a value of a short float type of none of that type."""
-    for op in case.makers(tensor) if tensor.dtype in ("bfloat16", "float16") else ():
-        given = [case.diagnosis.tensors[one].dtype for one in op.inputs if one in case.diagnosis.tensors]
-        if tensor.dtype not in given:
-            return op if op.name in _SHORTENED else None
-    return None
-
-
 def target_whole(case: Case) -> Finding:
     """Class numbers that are floats, or integers of another size."""
     target = case.argument(1, "target")
@@ -292,42 +262,6 @@ def devices(case: Case) -> Finding:
     return case.finding("", case.about(case.first, other), tensors=(case.first, other), fix=fix)
 
 
-def without_memory(case: Case) -> Finding:
-    """Weights on the device `meta`: what was loaded was copied nowhere, or nothing gave them memory."""
-    code, given = case.code, case.inputs()
-    weights = [one for one in given if one.role == "parameter" and one.device == "meta"]
-    is_behind = not weights and case.rule != "meta_weights"
-    if is_behind:  # the model gave what is here
-        makers = case.diagnosis.makers_behind(one.id for one in given if one.device == "meta")
-        taken = (case.diagnosis.tensors.get(one) for maker in makers for one in maker.inputs)
-        weights = [one for one in taken if one is not None and one.role == "parameter" and one.device == "meta"]
-        weights.sort(key=lambda one: by_number(one.id))
-    only_if(weights or case.rule == "meta_weights")
-    found = case.written_as("NAME.METHOD(...)")
-    name = case.say(weights[0]) if weights else known(found).said["name"]
-    asked = [one for one in code.calls if called(one) == "load_state_dict" and keyword(one, "assign") is None]
-    loads = [one for one in asked if case.diagnosis.has_run(one) and _is_of(case, code.receiver(one), name)]
-    written_so = [one for one in code.nodes if isinstance(one, ast.Constant) and one.value == "meta"]
-    made = [one for one in written_so if isinstance(code.parents.get(one), ast.keyword | ast.Call)]
-    is_loaded = len(loads) == 1
-    only_if(made and (is_loaded or (len(made) == 1 and not is_behind)))
-    fix = (code.argument_added(loads[0], "assign=True"),) if is_loaded else ()
-    said = {"name": name, "is_loaded": str(int(is_loaded)), "meta_line": str(made[0].lineno)}
-    where = code.span(loads[0] if is_loaded else made[0])
-    return case.finding("meta_weights", said, span=where, tensors=weights[:1], fix=fix)
-
-
-def _is_of(case: Case, receiver: ast.expr | None, name: str) -> bool:
-    """Whether a method is called on the model that a weight, or all of a model, has its name from; a function may call
-    the model otherwise."""
-    models = {one.path: one.type for one in case.diagnosis.trace.modules if one.parent is None}
-    path = next((path for path in models if f"{name}.".startswith(f"{path}.")), "")
-    if dotted(receiver) in models or receiver is None:
-        return dotted(receiver) == path != ""
-    made = case.diagnosis.value_of(dotted(receiver))
-    return isinstance(made, ast.Call) and called(made) == models.get(path)
-
-
 def _device_named(case: Case, device: str) -> str:
     """What the program writes for a device where it moves anything; the device itself where that is not one name."""
     moved = [call.args[0] for call in case.code.calls if called(call) == "to" and call.args]
@@ -424,26 +358,6 @@ def _listed(case: Case, given: ast.expr) -> list[Tensor]:
     """The tensors that stand in a list of the program."""
     lists = (bound.tensors for bound in case.diagnosis.trace.variables if bound.name == dotted(given))
     return [case.diagnosis.tensors[tensor] for tensors in lists for tensor in tensors]
-
-
-_IN_BOTH = frozenset(
-    "exp log log2 log10 log1p expm1 sqrt sin cos tan sinh cosh tanh abs square maximum minimum sum mean sign floor ceil"
-    " clip matmul where".split()
-)
-"""Functions that NumPy and PyTorch call by one name."""
-_OF_TENSORS = ("maximum", "minimum", "matmul")
-"""Those that PyTorch gives tensors only, where NumPy takes numbers and arrays too."""
-
-
-def of_numpy(case: Case) -> Finding:
-    """`np.exp(w)`: a computation that PyTorch has too."""
-    call = known(case.call)
-    module, _, function = dotted(call.func).rpartition(".")
-    only_if(module in ("np", "numpy") and function in _IN_BOTH and not call.keywords)
-    tensors = [case.tensor_of(one) for one in call.args]
-    only_if(tensors and tensors[0] and (function not in _OF_TENSORS or all(tensors)))
-    fix = (case.code.replace(call.func, f"torch.{function}"),) if case.has_torch else ()
-    return case.finding("numpy_function", name=f"{module}.{function}", function=function, fix=fix)
 
 
 _OF_MATH = {"fabs": "abs", "fsum": "sum"} | {

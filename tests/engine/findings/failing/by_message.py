@@ -139,10 +139,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + DATA + "data = TensorDataset(torch.ones(7, 2))\nloader = DataLoader(data, batch_size=3)\nopt = torch.optim.SGD([w], lr=.1)\neach = len(data) // 3 #<\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=each)\ndef train():\n    for (x,) in loader:\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\nfor epoch in range(2):\n    train()\n", {"is_floored": "1", "batches": "3"}),
         Row(W + DATA + "data, size = TensorDataset(torch.ones(7, 2)), 3\nloader = DataLoader(data, batch_size=size)\nopt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, epochs=2, steps_per_epoch=int(len(data) / size)) #<\nfor epoch in range(2):\n    for (x,) in loader:\n        (x * w).sum().backward()\n        opt.step()\n        plan.step()\n", {"is_floored": "1", "code": "int(len(data) / size)"}, True),
     ],
-    "numpy_function": [
-        Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True),
-        Row("np.mean(torch.ones(3)) #<\n", {"function": "mean"}, True),
-    ],
     "written_shape": [
         Row(
             "d = 5\npe, wave = torch.zeros(1, 9, d), torch.ones(9, 3)\npe[0, :, 0::2] = wave\npe[0, :, 1::2] = wave * 2 #<\n",

@@ -3,43 +3,6 @@
 from tests.engine.findings.failures import NET, Row, W, X
 
 TRIGGERS: dict[str, list[Row]] = {
-    "meta_weights": [
-        Row(X + "net = nn.Linear(3, 1, device='meta') #<\nnet(x)\n", {"is_loaded": "0", "name": "net.weight"}),
-        Row(
-            "state = nn.Linear(2, 1).state_dict()\nwith torch.device('meta'):\n    net = nn.Linear(2, 1)\nnet.load_state_dict(state) #<\nnet(torch.ones(1, 2))\n",
-            {"is_loaded": "1", "name": "net.weight", "meta_line": "6"},
-            True,
-        ),
-        Row(
-            "net = nn.Sequential(nn.Linear(2, 1, device='meta')) #<\nnet.to('cpu')\n", {"is_loaded": "0", "name": "net"}
-        ),
-        Row(
-            "state = nn.Embedding(5, 5).state_dict()\nnet = nn.Embedding(5, 5, device='meta')\nnet.load_state_dict(state) #<\nwords = torch.tensor([1, 2])\nnext = net(words).argmax(1)\ntorch.cat((words, next))\n",
-            {"is_loaded": "1", "name": "net.weight"},
-            True,
-        ),
-    ],
-    "part_dtype": [
-        Row(
-            "net, x = nn.Linear(3, 3), torch.ones(4, 3)\nout = torch.zeros_like(x)\nwith torch.autocast('cpu', torch.bfloat16):\n    out[x[:, 0] > 0] = net(x).relu() #<\n",
-            {"name": "out", "value": "net(x).relu()", "is_autocast": "1", "maker": "linear"},
-            True,
-        ),
-        Row(
-            "counts, at = torch.zeros(3), torch.tensor([0, 2])\ncounts.index_add_(0, at, torch.tensor([1, 1])) #<\n",
-            {"right": ".to(counts.dtype)", "is_autocast": "0"},
-            True,
-        ),
-        Row(
-            "class Box:\n    pass\nbox = Box()\nbox.sums = torch.zeros(3)\nbox.sums.scatter_(0, torch.tensor([0, 2]), torch.ones(2).double()) #<\n",
-            {"name": "box.sums", "value_dtype": "float64"},
-            True,
-        ),
-        Row(
-            "places = torch.zeros(3, dtype=torch.long)\nplaces[torch.tensor([0, 1])] = torch.ones(2) / 2 #<\n",
-            {"is_lossy": "1"},
-        ),
-    ],
     "only_floats_require_grad": [
         Row("x = torch.tensor([1, 2], requires_grad=True) #<\n", {"line": "5"}, True),
         Row("i = torch.arange(3)\ni.requires_grad_() #<\n", {"line": "6"}, True),
@@ -241,8 +204,6 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
-    "meta_weights": "net = nn.Linear(2, 1, device='meta')\nnet.to_empty(device='cpu')\nnet.load_state_dict(nn.Linear(2, 1).state_dict())\nnet(torch.ones(1, 2)).to('meta') + torch.ones(1)\n",
-    "part_dtype": "x = torch.zeros(3)\nx[:2] = torch.ones(2).double()\nx[x > 0] = 2\n",
     "only_floats_require_grad": "x = torch.tensor([1., 2.], requires_grad=True)\ni = torch.tensor([1], requires_grad=False)\n",
     "numpy_of_tracked": W + "a = w.detach().numpy()\n",
     "target_axes": X + "F.cross_entropy(x, torch.ones(2, 3))\n",

@@ -72,16 +72,12 @@ def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: s
 def linear(case: Case) -> Finding:
     """A linear layer given vectors of another length than it was made for."""
     given, said = _given_to_linear(case)
-    before = _taken_before(case, int(said["wanted"]))
-    if before is not None:
-        said |= {**case.about(given), **case.origin(given)}
-        where = {"before_line": line(before.span), "before_shape": sizes(known(case.diagnosis.input_of(before)).shape)}
-        return case.finding("linear_shape_changed", {**said, **where}, tensors=(given,))
     way = _way_of_map(case, given)
     is_whole = len(given.shape) > 1 and math.prod(given.shape) == int(said["wanted"])
     said |= {"was_map": str(int(bool(way))), "way": " → ".join(way), "is_whole": str(int(is_whole))}
     said |= {"is_row": str(int(len(given.shape) == 1)), **_both_directions(case, given, int(said["wanted"]))}
-    return _of_other_size(case, given, "in_features", "linear_shape", **said)
+    told = _of_other_size(case, given, "in_features", "linear_shape", **said)
+    return replace(told, fix=()) if _taken_before(case, int(said["wanted"])) else told
 
 
 def _both_directions(case: Case, given: Tensor, wanted: int) -> dict[str, str]:
@@ -118,26 +114,11 @@ def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
     return given, {"got": str(given.shape[-1]), "wanted": str(weight.shape[1])}
 
 
-def joined_along(case: Case) -> Finding:
-    """Parts that were joined one below the other, and fit the layer side by side."""
-    given, said = _given_to_linear(case)
-    op = known(next((op for op in case.makers(given) if op.name in ("cat", "concat", "concatenate")), None))
-    made = known(case.diagnosis.output_of(op))
-    parts = [case.diagnosis.tensors[input_] for input_ in op.inputs if input_ in case.diagnosis.tensors]
-    only_if(made.shape == given.shape and sum(part.shape[-1] for part in parts) == int(said["wanted"]))
-    only_if(len({part.shape[:-1] for part in parts}) == 1)
-    call = known(case.code.call_at(op.span))
-    is_default = len(call.args) == 1 and not call.keywords
-    fix = (case.code.argument_added(call, "dim=-1"),) if is_default else ()
-    said |= {"parts": ", ".join(sizes(part.shape) for part in parts), "made": case.code.short(call)}
-    return case.finding("joined_along_batch", said, span=case.code.span(call), tensors=(given,), fix=fix)
-
-
-def _taken_before(case: Case, size: int) -> Op | None:
-    """The op with which the same layer once took what it was made for."""
+def _taken_before(case: Case, size: int) -> bool:
+    """Whether the same layer once took what it was made for."""
     own = (op for op in case.diagnosis.ops_named({"linear"}) if op.module == known(case.op).module and not op.raised)
-    given = ((op, case.diagnosis.input_of(op)) for op in own if known(case.op).module is not None)
-    return next((op for op, tensor in given if tensor is not None and tensor.shape[-1:] == (size,)), None)
+    given = (case.diagnosis.input_of(op) for op in own if known(case.op).module is not None)
+    return any(tensor is not None and tensor.shape[-1:] == (size,) for tensor in given)
 
 
 def not_flattened(case: Case) -> Finding:
@@ -161,7 +142,7 @@ def not_flattened(case: Case) -> Finding:
 
 def _is_map(case: Case, given: Tensor, wanted: int) -> bool:
     """Whether a batch of maps came from a convolution as it is, and no axis is of the size that is wanted."""
-    if wanted in given.shape or _taken_before(case, wanted) is not None:
+    if wanted in given.shape or _taken_before(case, wanted):
         return False
     for op in case.makers(given):
         if op.name.startswith("conv"):
@@ -507,23 +488,6 @@ def _axes_turned(case: Case, mask: Tensor, wanted: tuple[int, ...]) -> Finding |
 # Losses
 
 
-def loss_lengths(case: Case) -> Finding:
-    """Scores and targets that differ in an axis which an earlier line has joined with the batch."""
-    scores, targets = (_before_flattening(case, one) for one in case.pair)
-    left, right = scores.shape[: len(targets.shape)], targets.shape
-    clash = [axis for axis, (here, there) in enumerate(zip(left, right, strict=False)) if here != there]
-    only_if(len(left) == len(right) > 1 and len(clash) == 1)
-    said = {"axis": str(clash[0]), "given": sizes(scores.shape), "other_given": sizes(targets.shape)}
-    return case.finding("loss_lengths", said, here=str(left[clash[0]]), there=str(right[clash[0]]))
-
-
-def _before_flattening(case: Case, tensor: Tensor) -> Tensor:
-    """What a tensor was before its first axes were put into one."""
-    maker = known(case.diagnosis.maker.get(tensor.id))
-    only_if(maker.name in _FLATTENED)
-    return known(case.diagnosis.input_of(maker))
-
-
 def batch_cut_anew(case: Case) -> Finding:
     """Scores of another number of rows than there are samples, since a view put numbers of several into one row."""
     scores, targets = case.pair
@@ -599,35 +563,6 @@ def _squeezed(case: Case, maker: Op, scores: Tensor, **said: str) -> Finding:
     fix = call.instead("SCORES.squeeze(1)") if call is not None and is_second else ()
     about = {**case.about(scores), "name": case.diagnosis.say(scores.id), "given": sizes(given.shape), **said}
     return case.finding("batch_squeezed", about, span=maker.span, fix=fix)
-
-
-def ctc_samples(case: Case) -> Finding:
-    """Another number of lengths than CTC takes for the number of samples: both say that the scores are batch first
-    where CTC wants time first, or one of them counts something else."""
-    scores, counts = case.argument(0, "log_probs"), [_lengths_given(case, at) for at in (2, 3)]
-    only_if(len(scores.shape) == 3)
-    steps, samples, _ = scores.shape
-    if counts[0] == counts[1] == steps != samples:
-        said = {**case.about(scores), "count": str(steps), "columns": str(samples)}
-        said |= {"right_shape": sizes((samples, steps, *scores.shape[2:]))}
-        return case.finding("", said, tensors=(scores,), fix=case.cast(scores, ".permute(1, 0, 2)"))
-    at = int(case.groups["argument"] == "target_lengths")
-    lengths = case.diagnosis.tensors.get(known(case.op).arguments[2 + at].tensor or "")
-    made = case.diagnosis.maker.get(lengths.id) if lengths is not None else None
-    is_steps = counts[at] == steps and counts[1 - at] == samples
-    said = {**case.about(scores), "count": str(counts[at]), "samples": str(samples), "steps": str(steps)}
-    said |= {"is_steps": str(int(is_steps)), "is_input": str(1 - at), "is_sure": str(int(samples in counts))}
-    span = made.span if made is not None and is_steps else None
-    return case.finding("ctc_samples", said, span=span, tensors=(scores,))
-
-
-def _lengths_given(case: Case, at: int) -> int:
-    """How many lengths were given, as a tensor or as numbers."""
-    given = known(next(iter(known(case.op).arguments[at : at + 1]), None))
-    tensor = case.diagnosis.tensors.get(given.tensor or "")
-    if tensor is not None:
-        return math.prod(tensor.shape)
-    return len(re.findall(r"\d+", given.text or ""))
 
 
 def class_axis(case: Case) -> Finding:

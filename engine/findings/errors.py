@@ -243,7 +243,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", of_call),
     ("function_removed", "RuntimeError", r"(?s)^This function was deprecated since version (?P<version>[\d.]+) and is now removed\.(?P<advice>.*)", calls.function_removed),
     # Names
-    ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.saved_in_backward, names.unbound_local),
+    ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),
     ("name_not_defined", "NameError", r"name '(?P<name>\w+)' is not defined", names.pasted, names.undefined),
     ("no_module", "ModuleNotFoundError", r"No module named '(?P<name>[\w.]+)'", names.no_module),
     ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),

@@ -26,10 +26,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("torch.zero_() #<\n", {"name": "zero_"}),
         Row(X + "y = unsqueeze(x, 0) #<\n", {"name": "unsqueeze"}),
     ],
-    "saved_in_backward": [
-        Row("class Sign(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.sign()\n    @staticmethod\n    def backward(ctx, g):\n        x = ctx.save_for_backward(x) #<\n        return g * (x.abs() < 1)\nSign.apply(torch.ones(2, requires_grad=True)).sum().backward()\n", {"name": "x", "ctx": "ctx"}),
-        Row("class Half(torch.autograd.Function):\n    @staticmethod\n    def forward(c, x):\n        return x / 2\n    @staticmethod\n    def backward(c, grad):\n        y = c.save_for_backward(grad, y) #<\n        return grad / 2 * y\nHalf.apply(torch.ones(2, requires_grad=True)).sum().backward()\n", {"name": "y", "ctx": "c"}),
-    ],
     "unbound_local": [
         Row(
             "total = 0\ndef add(x):\n    total += x #<\nadd(1)\n",
@@ -151,10 +147,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("from torch import quickly_please #<\n", {"module": "torch"}),
         Row("from math import gradient_descent #<\n", {"name": "gradient_descent"}),
     ],
-    "attribute_removed": [
-        Row(X + "x.is_mlc #<\n", {"name": "is_mlc"}),
-        Row(X + "print(x.names) #<\n", {"name": "names"}),
-    ],
     "tensor_method": [
         Row(X + "s = torch.shape(x)  #<\n", {"name": "shape", "call": "shape"}, True),
         Row("y = torch.new_ones(5, 3) #<\n", {"name": "new_ones", "call": "new_ones(...)"}),
@@ -164,21 +156,6 @@ TRIGGERS: dict[str, list[Row]] = {
     "function_not_method": [
         Row(X + "y = x.gelu() #<\n", {"place": "torch.nn.functional.gelu"}, True),
         Row(X + "y = x.stack() #<\n", {"place": "torch.stack"}),
-    ],
-    "import_of_other": [
-        Row(
-            "import torch.nn as F #<\nprint(F.relu(torch.ones(2)))\n",
-            {"owner": "torch.nn", "usual": "torch.nn.functional"},
-            True,
-        ),
-        Row(
-            "from torch import functional as F #<\nprint(F.softmax(torch.ones(2), dim=0))\n", {"name": "softmax"}, True
-        ),
-        Row(
-            "import torch.nn.functional as nn #<\nclass Net(nn.Module):\n    pass\n",
-            {"right": "from torch import nn"},
-            True,
-        ),
     ],
     "name_elsewhere": [
         Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
@@ -271,7 +248,6 @@ TRIGGERS: dict[str, list[Row]] = {
 NEAR_MISSES: dict[str, str] = {
     "super_underscores": NET + "    def __init__(self):\n        super().__init__()\n        super().forwards\nNet()\n",
     "method_without_tensor": X + "torch.zero_(x)\n",
-    "saved_in_backward": "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(y)\n        y = x\n        return y\nSame.apply(torch.ones(2))\n",
     "unbound_local": "total = 0\ndef add(x):\n    global total\n    total += x\nadd(1)\n",
     "import_missing": "import math\nmath.pie\n",
     "defined_later": "def f():\n    helper = 3\n    return helper\nhelper(2)\n",
@@ -288,10 +264,8 @@ NEAR_MISSES: dict[str, str] = {
     "import_misspelt": "from torch.nn import Linear\n",
     "import_elsewhere": "from torch.nn import linear\n",
     "no_such_import": "from torch import optm\n",
-    "attribute_removed": "class Name:\n    pass\nName().names\n",
     "tensor_method": "torch.one(3)\n",
     "function_not_method": X + "x.relu()\nx.flurb()\n",
-    "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET + INIT + "        self.weight_decay = 1\nNet().weight\n",
     "layer_not_kept": NET + INIT + "        fc = nn.Linear(3, 2)\n        self.net = nn.Sequential(fc)\n    def forward(self, x):\n        return self.fc(x)\nNet()(torch.ones(1, 3))\n",

@@ -35,6 +35,8 @@ _BINDINGS = (ast.Name, ast.FunctionDef, ast.ClassDef)
 _Binding: TypeAlias = ast.Name | ast.FunctionDef | ast.ClassDef
 PRINTED = frozenset({"tensor", "array", "Parameter"})
 """What a printed value begins with."""
+
+
 def pasted(case: Case) -> Finding:
     """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
     sentence."""

@@ -12,14 +12,13 @@ from engine.findings.failing.values import module_type
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
-from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
 PLACES = frozenset("multinomial argmax".split())
 """Ops that give places of scores."""
 JOINS = frozenset("cat concat stack to long repeat expand expand_as getitem".split())
 
-CHOOSING = frozenset("gather index_select take_along_dim getitem".split())
+CHOOSING = frozenset("gather index_select take_along_dim".split())
 """Ops that pick elements by numbers."""
 
 _REGRESSIONS = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
@@ -31,11 +30,6 @@ def product(case: Case) -> Finding:
     """A matrix product whose inner sizes differ."""
     pair = left, right = known(tuple(case.inputs()[-2:]) if len(case.inputs()) > 1 else None)
     inner, outer = left.shape[-1:], right.shape[-2:][:1]
-    if len(left.shape) == len(right.shape) == 3 and left.shape[0] != right.shape[0]:
-        turn, fix = _axes_exchanged(case, left, right)
-        said = {**case.about(left, right), "axis": "0", "a": str(left.shape[0]), "b": str(right.shape[0])}
-        if turn:
-            return case.finding("product_axes_turned", said, tensors=pair, turn=turn, fix=fix)
     only_if(inner and outer and inner != outer)
     said = {**case.about(left, right), "inner": str(inner[0]), "outer": str(outer[0])}
     fix, found = _transposed(case, left, right), case.written_as("LEFT @ RIGHT")
@@ -67,23 +61,6 @@ def product_of_batches(case: Case) -> Finding:
     return case.finding("", case.about(*pair), tensors=pair, fix=fix)
 
 
-def weight_of_other_axes(case: Case) -> Finding:
-    """A layer whose weight was replaced by one with fewer axes: the line, and the shape that it had before."""
-    op, layer, code = known(case.op), case.layer, case.code
-    only_if(op.name == "linear" or op.name.startswith("conv"))
-    weight, path = case.argument(1, "weight"), layer.path if layer is not None else ""
-    updates = (each for each in case.diagnosis.trace.updates if each.kind == "data")
-    puts = [each.span for each in updates for change in each.changes if change.after == weight.id]
-    lines = [span.line for span in puts if span is not None]
-    ends = tuple(f".{path.rpartition('.')[2]}.{name}" for name in ("weight", "weight.data"))
-    bound = [one for one in code.bindings if f".{dotted(one.targets[0])}".endswith(ends)]
-    put = next((one for one in bound if one.lineno in lines or (not lines and len(bound) == 1)), None)
-    only_if(layer is None or put is not None)
-    said = {**case.about(weight), "is_put": str(int(put is not None)), "is_linear": str(int(op.name == "linear"))}
-    said |= {"put": code.short(put), "put_line": str(put.lineno)} if put is not None else {"put": "", "put_line": ""}
-    return case.finding("weight_axes", said, tensors=(weight,))
-
-
 # Two tensors side by side
 
 
@@ -107,10 +84,6 @@ def broadcast(case: Case) -> Finding:
     modules = filter(None, (case.diagnosis.modules.get(op.module or "") for op in makers))
     is_of_layers = least > 1 and held is None and any(not case.code.classes(one.type) for one in modules)
     said["is_of_layers"] = str(int(is_of_layers))
-    turn, fix = _axes_exchanged(case, left, right)
-    said |= {"turn": turn, "is_turned": str(int(bool(turn)))}
-    if turn:
-        return case.finding("product_axes_turned", said, tensors=(left, right), fix=fix)
     for scores, labels in ((left, right), (right, left)):
         if known(case.op).name in ("eq", "ne") and scores.shape[:1] == labels.shape and len(scores.shape) == 2:
             only_if(scores.dtype.startswith("float") and labels.dtype.startswith("int"))
@@ -130,24 +103,6 @@ def broadcast(case: Case) -> Finding:
     node = case.written(small) if is_led else None
     fix = case.code.method(node, f"[{index}]") if node is not None else ()
     return case.finding(code, said, tensors=(left, right), least=str(least), fix=fix)
-
-
-def _axes_exchanged(case: Case, left: Tensor, right: Tensor) -> tuple[str, Edits]:
-    """The only exchange of two neighbouring axes of one factor that makes a product of batches possible, as for the
-    heads of attention."""
-    axes = len(left.shape)
-    if known(case.op).name not in ("matmul", "bmm") or len(right.shape) != axes:
-        return "", ()
-    ways = []
-    for one, at in ((one, at) for one in (left, right) for at in range(1, axes)):
-        shape = [*one.shape[: at - 1], one.shape[at], one.shape[at - 1], *one.shape[at + 1 :]]
-        first, second = (shape, right.shape) if one is left else (left.shape, shape)
-        if first[-1] == second[-2] and [*first[:-2]] == [*second[:-2]]:
-            ways.append((one, f".transpose({at - 1}, {at})"))
-    if len(ways) != 1:
-        return "", ()
-    ((one, call),) = ways
-    return f"{case.say(one)}{call}", case.cast(one, call)
 
 
 def _windows(case: Case, left: Tensor, right: Tensor, back: int) -> dict[str, str]:
@@ -210,19 +165,6 @@ _REDUCING = frozenset("mean sum std var norm prod amax amin logsumexp median".sp
 def _shape_given(case: Case, op: Op) -> tuple[int, ...]:
     given = case.diagnosis.input_of(op)
     return given.shape if given is not None else ()
-
-
-def cut_short(case: Case) -> Finding:
-    """`pe[:, :x.size(1)]`: a slice goes no further than the tensor, and says nothing of it."""
-    left, right, back = _clashing(case)
-    small, large = sorted((left, right), key=lambda one: one.shape[-back])
-    node = a(ast.Subscript, case.written(small))
-    base, axis = known(case.tensor_of(node.value)), len(small.shape) - back
-    only_if(len(base.shape) == len(small.shape) and base.shape[axis] == small.shape[axis])
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    known(a(ast.Slice, next(iter(parts[axis:]), None)).upper)
-    said = {"base": case.code.short(node.value), "has": str(small.shape[axis]), "wanted": str(large.shape[-back])}
-    return case.finding("slice_too_short", {**case.about(small, large), **said}, tensors=(small, large), at=str(axis))
 
 
 def expanded(case: Case) -> Finding:
@@ -338,13 +280,10 @@ def not_padded(case: Case) -> Finding:
 def reshaped(case: Case) -> Finding:
     """A new shape with another number of elements."""
     known(case.call)
-    given, maker = case.argument(0), case.diagnosis.maker.get(case.argument(0).id)
+    given = case.argument(0)
     wanted = [int(text) for text in re.findall(r"-?\d+", case.groups["shape"])]
     count = math.prod(size for size in wanted if size != -1)
     said = {"given_shape": sizes(given.shape), "wanted": str(count), "shape": str(wanted), "name": case.say(given)}
-    made = maker.span if maker is not None else case.failure.span
-    if case.groups["count"] == "0" and made is not None:
-        return case.finding("reshape_of_nothing", said, made_line=str(made.line))
     row, fix = _one_row_each(case, given, wanted)
     said |= {"samples": "", "each": "", "layer": "", "layer_line": "", **row, "is_row": str(int(bool(row)))}
     elements, split = math.prod(given.shape), _split(given, wanted)
@@ -419,75 +358,13 @@ def permuted_too_far(case: Case) -> Finding:
     return case.finding(axis=str(asked - 1), low=str(-has), high=str(has - 1))
 
 
-def axes_of_sizes(case: Case) -> Finding:
-    """Sizes, as `shape` lists them, where the numbers of axes are asked for."""
-    given = next((one for one in known(case.call).keywords if one.arg in ("dim", "axis", "dims")), None)
-    value = known(given).value
-    read = {one.attr for one in ast.walk(value) if isinstance(one, ast.Attribute)}
-    only_if(read & {"shape", "size"} and int(case.groups["axis"]) in case.first.shape)
-    return case.finding("axes_of_sizes", written=case.code.short(value))
-
-
-def overwritten(case: Case) -> Finding | None:
-    """An attribute or global name that a line fills with something of another shape computed from itself, and that is
-    used again."""
-    diagnosis, failed = case.diagnosis, known(case.op)
-    before = known(next((op for op in diagnosis.ops_at(failed.span) if op.name == failed.name and not op.raised), None))
-    for given, first in zip(case.inputs(), map(diagnosis.tensors.get, before.inputs), strict=False):
-        store = _stored(case, given)
-        if first is None or first.shape == given.shape or store is None:
-            continue
-        name = dotted(store.targets[0])
-        local = name.rpartition(".")[2]
-        local = f"own_{local}" if case.code.is_bound(local) else local
-        said = {"name": name, "first_shape": sizes(first.shape), "shape": sizes(given.shape), "local": local}
-        is_chosen = any(op.name in CHOOSING | VIEWS for op in diagnosis.ops_at(case.code.span(store.value)))
-        fix = _kept_apart(case.code, store, local) if is_chosen else ()
-        return case.finding("attribute_overwritten", said, span=case.code.span(store), tensors=(given,), fix=fix)
-    return None
-
-
-def _stored(case: Case, given: Tensor) -> ast.Assign | None:
-    """The assignment of an attribute to what was computed from itself that a tensor comes from; what was done to it
-    since stands in the failing statement."""
-    for op in case.makers(given):
-        statement = case.code.statement_at(op.span)
-        match statement:
-            case ast.Assign(targets=[ast.Attribute() | ast.Name() as target], value=value) if dotted(target) and any(
-                dotted(part) == dotted(target) for part in ast.walk(value)
-            ):
-                shared = {name for node in case.code.nodes if isinstance(node, ast.Global) for name in node.names}
-                return statement if isinstance(target, ast.Attribute) or target.id in shared else None
-        if statement is not case.statement:
-            return None
-    return None
-
-
-def _kept_apart(code: Source, store: ast.Assign, local: str) -> Edits:
-    """A name of its own for the result, where only the lines below it in the same function read the attribute."""
-    function, name = code.function(store), dotted(store.targets[0])
-    reads = [node for node in code.attributes if dotted(node) == name and node not in ast.walk(store.value)]
-    others = [node for node in reads if node is not store.targets[0] and not _is_in_init(code, node)]
-    is_below = all(code.function(node) is function and node.lineno > store.lineno for node in others)
-    is_read_only = all(isinstance(node.ctx, ast.Load) for node in others)
-    is_whole = isinstance(store.targets[0], ast.Attribute) and function is not None and store in function.body
-    if not (is_whole and is_below and is_read_only):
-        return ()
-    return tuple(code.replace(node, local) for node in (store.targets[0], *others))
-
-
-def _is_in_init(code: Source, node: ast.AST) -> bool:
-    function = code.function(node)
-    return function is not None and function.name == "__init__"
-
-
 def index(case: Case) -> Finding:
     """An index beyond the end of an axis."""
     given, last = case.first, str(int(case.groups["size"]) - 1)
     only_if(given.shape[int(case.groups["axis"]) :][:1] == (int(case.groups["size"]),))
     place = case.node.slice if isinstance(case.node, ast.Subscript) else None
     tensor = case.tensor_of(place) if isinstance(place, ast.Name | ast.Attribute) else None
-    if tensor is None and known(case.op).name in CHOOSING - {"getitem"}:
+    if tensor is None and known(case.op).name in CHOOSING:
         tensor = case.pair[1]
         place = case.written(tensor)
     if place is not None and tensor is not None:
@@ -545,24 +422,19 @@ def one_row_more(case: Case) -> Finding:
 
 def embedding(case: Case) -> Finding:
     """A number beyond the rows of an embedding table."""
-    said, indices, rows = _row_missing(case), case.argument(0, "input"), case.argument(1, "weight").shape[0]
-    diagnosis = case.diagnosis
+    said, indices, diagnosis = _row_missing(case), case.argument(0, "input"), case.diagnosis
 
     def before(tensor: str) -> tuple[str, ...]:
         maker = diagnosis.maker.get(tensor)
         return maker.inputs if maker is not None and maker.name in VIEWS | JOINS else ()
 
     makers = [maker for tensor in near([indices.id], before) if (maker := diagnosis.maker.get(tensor)) is not None]
-    drawn = next((maker for maker in makers if maker.name in PLACES), None)
+    is_drawn = any(maker.name in PLACES for maker in makers)
     counted = next((maker for maker in makers if maker.name == "arange"), None)
-    if counted is not None and drawn is None and min(numbers(indices)) == 0:
+    if counted is not None and not is_drawn and min(numbers(indices)) == 0:
         length = str(diagnosis.elements(counted.outputs[0]))
         return case.finding("embedding_positions", said, counted_line=line(counted.span), length=length)
-    scores = diagnosis.input_of(drawn) if drawn is not None else None
-    if drawn is None or scores is None or scores.shape[-1] <= rows:
-        return case.finding("", said)
-    made = {"op": drawn.name, "drawn_line": line(drawn.span), "columns": str(scores.shape[-1])}
-    return case.finding("embedding_place_of_scores", {**said, **made})
+    return case.finding("", said)
 
 
 def numbers(tensor: Tensor) -> list[float]:
@@ -602,16 +474,6 @@ def _has_axes_of_one(case: Case) -> bool:
     places = (one.slice for one in code.nodes if isinstance(one, ast.Subscript))
     parts = (one for place in places for one in ast.walk(place) if isinstance(one, ast.Constant))
     return is_by_call or any(one.value is None for one in parts)
-
-
-def einsum_letters(case: Case) -> Finding:
-    """An equation with more or fewer letters than a tensor has axes."""
-    given = known(next(iter(case.inputs()[int(case.groups["at"]) :]), None))
-    equation = known(case.call).args[0]
-    terms = str(equation.value).split("->")[0].split(",") if isinstance(equation, ast.Constant) else []
-    term = known(next(iter(terms[int(case.groups["at"]) :]), None)).strip()
-    said = {**case.about(given), **case.origin(given), "term": term}
-    return case.finding("", said, tensors=(given,))
 
 
 def expanded_written(case: Case) -> Finding:

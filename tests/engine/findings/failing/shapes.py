@@ -15,11 +15,6 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
     ],
-    "weight_axes": [
-        Row("net = nn.Linear(2, 1)\nnet.weight.data = torch.tensor([1., 1.])\nnet(torch.ones(2)) #<\n", {"name": "net.weight", "put_line": "6", "is_linear": "1"}),
-        Row("F.linear(torch.ones(4, 3), torch.ones(3), torch.ones(1)) #<\n", {"shape": "[3]", "is_put": "0"}),
-        Row("class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.conv = nn.Conv1d(1, 1, 3)\n        self.conv.weight = nn.Parameter(torch.tensor([1., 0., -1.]))\n    def forward(self, x):\n        return self.conv(x) #<\nNet()(torch.ones(1, 1, 8))\n", {"put_line": "9", "is_linear": "0"}),
-    ],
     "product_axes": [
         Row("m = torch.ones(2, 4)\nv = torch.ones(4)\ntorch.mm(m, v) #<\n", {"op": "mm", "other_shape": "[4]"}, True),
         Row(X + "torch.dot(x, x) #<\n", {"op": "dot"}),
@@ -94,10 +89,6 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row("fc, x = nn.Linear(8, 2), torch.ones(4, 3, 5)\nfc(x.view(-1, 8)) #<\n", {"is_row": "0", "is_open": "1"}),
     ],
-    "reshape_of_nothing": [
-        Row("x = torch.randn(0, 10).view(1, 10) #<\n", {"given_shape": "[0, 10]", "wanted": "10"}),
-        Row("e = torch.ones(0, 20)\ny = e.reshape(1, 10) #<\n", {"name": "e", "made_line": "5"}),
-    ],
     "view_not_contiguous": [
         Row(X + "y = x.t()\nz = y.view(6) #<\n", {"name": "y", "strides": "[1, 3]"}, True),
         Row("x = torch.ones(2, 3, 4)\nx.permute(2, 0, 1).view(24) #<\n", {"shape": "[4, 2, 3]"}, True),
@@ -107,32 +98,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "x.expand(4, 3) #<\n", {"name": "x", "axis": "0", "wanted": "4", "got": "2"}),
         Row("v = torch.ones(3)\nv.expand(2, 4) #<\n", {"name": "v", "target": "[2, 4]"}),
     ],
-    "axes_of_sizes": [
-        Row(
-            "x = torch.ones(3, 4, 7)\ny = (x * 2).sum(dim=list(x.shape)[1:]) #<\n",
-            {"written": "list(x.shape)[1:]", "axis": "4"},
-        ),
-        Row(X + "torch.flip(x, dims=(x.size(1),)) #<\n", {"op": "flip", "written": "(x.size(1),)"}),
-    ],
     "axis_out_of_range": [
         Row("x = torch.ones(5, 4)\nx.permute(2, 0, 1) #<\n", {"axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "x.sum(dim=2) #<\n", {"name": "x", "axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "F.softmax(x, dim=-3) #<\n", {"axis": "-3"}),
-    ],
-    "attribute_overwritten": [
-        Row(
-            "class Weighted:\n    def __init__(self):\n        self.weights = torch.rand(10)\n    def __call__(self, losses, labels):\n"
-            "        self.weights = self.weights.gather(0, labels.view(-1)) #<\n        return (self.weights * losses).mean()\n"
-            "criterion = Weighted()\nfor labels in (torch.tensor([9, 1, 2]), torch.tensor([0, 9, 4])):\n    criterion(torch.ones(3), labels)\n",
-            {"name": "self.weights", "first_shape": "[10]", "shape": "[3]", "used_line": "9"},
-            True,
-        ),
-        Row(
-            "class Places(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.register_buffer('table', torch.randn(1, 50, 4))\n    def forward(self, x):\n"
-            "        self.table = self.table[:, : x.size(1)] #<\n        return x + self.table\nplaces = Places()\nfor length in (5, 3, 9):\n    places(torch.ones(2, length, 4))\n",
-            {"name": "self.table", "shape": "[1, 3, 4]", "used_line": "11"},
-            True,
-        ),
     ],
     "embedding_index": [
         Row(
@@ -164,17 +133,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(
             "table = torch.randn(5, 2)\ndef embed(tokens):\n    return F.embedding(torch.arange(len(tokens)), table) #<\nembed([3] * 9)\n",
             {"length": "9", "last": "4"},
-        ),
-    ],
-    "embedding_place_of_scores": [
-        Row(
-            "table = nn.Embedding(3, 8)\nids = torch.zeros(1, 1, dtype=torch.long)\nfor i in range(20):\n    scores = table(ids)[:, -1] #<\n"
-            "    scores = scores + torch.arange(8.) * 9\n    ids = torch.cat((ids, scores.softmax(-1).multinomial(1)), dim=1)\n",
-            {"op": "multinomial", "columns": "8", "rows": "3", "last": "2"},
-        ),
-        Row(
-            "table = nn.Embedding(3, 2)\nhead = nn.Linear(2, 5)\nnn.init.constant_(head.bias, 0)\nhead.bias.data[4] = 99\nnext_id = head(table(torch.tensor([0]))).argmax(-1)\ntable(next_id) #<\n",
-            {"op": "argmax", "value": "4"},
         ),
     ],
     "recurrent_parts": [
@@ -216,20 +174,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(e, 2) #<\nu = F.interpolate(d, scale_factor=2)\ntorch.cat([u, e], 1)\n", {"size": "15", "back": "14", "small": "u"}),
         Row("e = torch.ones(1, 2, 9)\nd = nn.Conv1d(2, 2, 3, stride=2, padding=0)(e[:, :, :-1]) #<\nu = nn.ConvTranspose1d(2, 2, 2, stride=2)(d)\ntorch.cat([u, e[:, :, :-1]], 1)\n", {"size": "8", "back": "6"}),
     ],
-    "slice_too_short": [
-        Row("pe, x = torch.zeros(1, 4, 2), torch.ones(3, 6, 2)\nx + pe[:, :x.size(1)] #<\n", {"base": "pe", "has": "4", "wanted": "6"}),
-        Row("pe, x = torch.zeros(4, 2), torch.ones(3, 6, 2)\ny = pe[:6] + x #<\n", {"at": "0"}),
-    ],
-    "einsum_letters": [
-        Row("a = torch.ones(2, 3, 4)\ntorch.einsum('ij,jk->ik', a, torch.ones(4, 5)) #<\n", {"term": "ij", "has": "3", "name": "a"}),
-        Row("v = torch.ones(4)\ntorch.einsum('bi,ij->bj', torch.ones(2, 4), v) #<\n", {"term": "ij", "at": "1", "name": "v"}),
-    ],
-    "product_axes_turned": [
-        Row("a, v = torch.ones(2, 4, 6, 6), torch.ones(2, 6, 4, 5)\ny = a @ v #<\n", {"turn": "v.transpose(1, 2)"}, True),
-        Row("q, k = torch.ones(2, 7, 3, 8), torch.ones(2, 3, 8, 7)\nq.matmul(k) #<\n", {"turn": "q.transpose(1, 2)"}, True),
-        Row("out, query = torch.ones(11, 16, 32), torch.ones(16, 32, 1)\nscore = torch.bmm(out, query) #<\n", {"turn": "out.transpose(0, 1)", "a": "11", "b": "16"}, True),
-        Row("w, values = torch.ones(4, 1, 7), torch.ones(7, 4, 5)\nw.bmm(values) #<\n", {"turn": "values.transpose(0, 1)"}, True),
-    ],
     "scores_compared": [
         Row("p, y = torch.rand(5, 3), torch.ones(5).long()\n(p == y).float().mean() #<\n", {"name": "p", "other": "y"}, True),
         Row("p, y = torch.rand(5, 3), torch.ones(5).long()\nwrong = y != p #<\n", {"name": "p"}, True),
@@ -263,7 +207,6 @@ TRIGGERS: dict[str, list[Row]] = {
 
 NEAR_MISSES: dict[str, str] = {
     "product_turned": "a = b = torch.ones(3, 4)\na @ b\n",
-    "weight_axes": "torch.mm(torch.ones(2, 3), torch.ones(3))\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
     "class_numbers_regressed": "F.mse_loss(torch.randn(10, 1), torch.randint(0, 5, (10, 1)).float())\n",
     "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",
@@ -272,16 +215,12 @@ NEAR_MISSES: dict[str, str] = {
     "stack_shapes": X + "torch.stack([x, x + 1])\n",
     "batch_shapes": "torch.stack([torch.ones(2), torch.ones(3)])\n",
     "shape_invalid": X + "x.view(3, -1)\n",
-    "reshape_of_nothing": "torch.randn(0, 10).view(0, 5, 2)\n",
     "view_not_contiguous": X + "x.t().contiguous().view(6)\n",
     "expand_size": "torch.ones(1, 3).expand(4, 3)\n",
-    "axes_of_sizes": X + "x.sum(dim=list(range(x.dim()))[1:])\n",
     "axis_out_of_range": X + "x.sum(dim=-2)\n",
-    "attribute_overwritten": "class Places:\n    table = torch.ones(4)\n    def shift(self, x):\n        self.table = self.table * 2\n        return x + self.table\nplaces = Places()\nplaces.shift(torch.ones(4))\nplaces.shift(torch.ones(3))\n",
     "embedding_index": "emb = nn.Embedding(3, 2)\nemb(torch.tensor([0, 2]))\n",
     "embedding_one_short": "words = 'abc'\nemb = nn.Embedding(len(words), 2)\nemb(torch.tensor([1, 3]))\n",
     "embedding_positions": "places = nn.Embedding(4, 2)\nplaces(torch.arange(4))\nplaces(torch.tensor([5]))\n",
-    "embedding_place_of_scores": "table = nn.Embedding(3, 3)\nids = table(torch.tensor([0])).softmax(-1).multinomial(1)\ntable(ids)\n",
     "recurrent_parts": "(a, (b, c)), d = (1, (2, 3)), nn.LSTM(3, 4)\na, b, c = torch.ones(2, 3)\n",
     "unpack_count": "a, b, c = torch.ones(3)\n",
     "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
@@ -290,9 +229,6 @@ NEAR_MISSES: dict[str, str] = {
     "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\ntorch.zeros(2, 3).scatter_(1, torch.tensor([[0], [2]]), 1.)\n",
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
-    "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
-    "einsum_letters": "torch.einsum('ij,jk->ik', torch.ones(2, 3), torch.ones(4, 5))\n",
-    "product_axes_turned": "torch.ones(2, 4, 6, 6) @ torch.ones(2, 3, 6, 6)\n",
     "scores_compared": "torch.rand(5, 3) == torch.rand(5)\n",
     "shape_mismatch_sizes": "torch.ones(3) + torch.ones(2, 4)\n",
     "stack_lengths": "torch.stack([torch.ones(2, 4), torch.ones(2, 3)])\n",

@@ -251,7 +251,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("scheduler_resumed", "KeyError", r"param 'initial_lr' is not specified in param_groups", of_call),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
     # The world outside
-    ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", values.used_up, instead("LEFT / DIVISOR"), instead("LEFT // DIVISOR"), instead("LEFT % DIVISOR")),
+    ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", instead("LEFT / DIVISOR"), instead("LEFT // DIVISOR"), instead("LEFT % DIVISOR")),
     ("too_many_ranks", "RuntimeError", r"ranks are threads of one process here, and there are at most", plain),
     ("ranks_apart", "RuntimeError", r"for ever: .*Every rank has to make|^rank \d+ calls .* where rank|of tensors that do not fit together \(rank|^two ranks say|^this rank says world_size", plain),
     ("meeting_place_unknown", "ValueError", r"env:// rendezvous: environment variable (?P<name>\w+) expected, but not set", calls.argument_to_add('init_method="tcp://127.0.0.1:29500"')),

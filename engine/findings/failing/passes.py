@@ -50,7 +50,6 @@ def second_time(case: Case) -> Finding:
     elif first.span == failed.span and (is_in_loop or not is_again) and found.turn and found.is_for_training:
         is_carried = found.turn == "carried"
         code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
-        zeroed = found.zeroed() if is_carried else None
         is_fresh = not is_carried and found.is_trained and found.is_reached_anew and not found.is_of_weights
         if code == "made_before_loop" and found.is_trained and found.is_in_init:
             code, is_fresh = "made_in_init", False
@@ -63,10 +62,6 @@ def second_time(case: Case) -> Finding:
         fix = found.cut_between_turns() if is_carried else found.detached_before() if is_fresh else ()
         if is_carried and shared is not None and (anew := argument_written(diagnosis, shared)) is not None:
             code, fix, said = "argument_changed", anew.fix, said | anew.said | {"is_followed": "1"}
-        if zeroed is not None:
-            code, where = "zeroed_with_history", case.code.span(zeroed.node)
-            said |= {"change": zeroed.as_("NAME.zero_()"), "right": zeroed.as_("NAME.detach_().zero_()")}
-            fix = zeroed.instead("NAME.detach_().zero_()")
     elif use is not None:
         code, where, fix = "second_backward_detach", found.outside(use), found.detached(use)
         said |= {"use": case.code.excerpt(where), "use_line": line(where)}
@@ -416,17 +411,6 @@ class _Shared(NamedTuple):
         made = self.diagnosis.code.statement_at(self.place)
         is_own = isinstance(made, ast.Assign) and [*map(dotted, made.targets)] == [self.name]
         return self.diagnosis.code.method(made.value, ".detach()") if isinstance(made, ast.Assign) and is_own else ()
-
-    def zeroed(self) -> Written | None:
-        """The `zero_()` that was to reset the shared tensor between the passes, and that autograd recorded."""
-        diagnosis, identity = self.diagnosis, self.diagnosis.identity(self.tensor or "")
-        begin, end = (diagnosis.pass_step[pass_.id] for pass_ in (self.first, self.failed))
-        for op in diagnosis.ops_named(("zero_",)):
-            is_own = identity in map(diagnosis.identity, op.inputs) and diagnosis.tensors[identity].base is None
-            if is_own and op.grad_mode == "grad" and begin < diagnosis.op_step[op.id] < end:
-                call = diagnosis.code.call_at(op.span)
-                return written(diagnosis.code, call, "NAME.zero_()") if call is not None else None
-        return None
 
 
 def _is_call(statement: ast.stmt) -> TypeGuard[ast.Expr]:

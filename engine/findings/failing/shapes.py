@@ -53,6 +53,7 @@ def _transposed(case: Case, left: Tensor, right: Tensor) -> Edits:
 
 def product_of_batches(case: Case) -> Finding:
     """`bmm`, `mm`, `mv` and `dot` take tensors of one number of axes only."""
+    only_if(known(case.op).name != "linear")  # whose weight was replaced by one with fewer axes
     pair = left, right = known(tuple(case.inputs()[-2:]) if len(case.inputs()) > 1 else None)
     fits = left.shape and right.shape and left.shape[-1] == right.shape[-2:][0]
     found = case.written_as(*(f"LEFT.{name}(...)" for name in ("mm", "bmm", "mv", "dot")))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.findings.diagnosis import Diagnosis
 from engine.findings.failing.case import RAISED, Case, of_first
 from engine.findings.failing.origins import sizes
-from engine.program.names import called, dotted, names_read
+from engine.program.names import called, dotted
 from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
@@ -47,21 +47,8 @@ def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
     around = (statement, *case.code.around(statement)) if statement is not None else ()
     loop = next((node for node in around if isinstance(node, ast.While)), None)
     if loop is not None and not isinstance(loop.test, ast.Constant):
-        code = "loop_unchanging" if _is_unchanging(case, loop) else "loop_unfinished"
-        names = ", ".join(sorted(names_read(loop.test)))
-        said = {"condition": case.code.short(loop.test), "names": names}
-        yield case.finding(code, said, span=case.code.span(loop.test))
-
-
-def _is_unchanging(case: Case, loop: ast.While) -> bool:
-    """Whether no line of a loop, nor any function, so much as mentions what its condition asks."""
-    functions = [one for one in case.code.functions if loop not in ast.walk(one)]
-    places = (part for one in (*loop.body, *functions) for part in ast.walk(one))
-    mentioned = {part.id for part in places if isinstance(part, ast.Name)}
-    asked = [one for one in ast.walk(loop.test) if isinstance(one, ast.Name | ast.Call | ast.Attribute)]
-    names = [one for one in asked if isinstance(one, ast.Name) and one.id not in mentioned]
-    is_alone = all(tensor.base is None for name in names for tensor in case.diagnosis.bound_to(name))
-    return bool(asked) and names == asked and is_alone
+        said = {"condition": case.code.short(loop.test)}
+        yield case.finding("loop_unfinished", said, span=case.code.span(loop.test))
 
 
 def ended(diagnosis: Diagnosis) -> Iterator[Finding]:

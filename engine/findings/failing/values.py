@@ -5,16 +5,15 @@ import ast
 import math
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise, takewhile
+from itertools import takewhile
 
 from engine.findings.diagnosis import RESETS, line, walk
 from engine.findings.failing.case import Case, Rule, a, first_told, known, only_if
 from engine.findings.failing.classes import unreturned
-from engine.findings.iterators import gives_once
 from engine.findings.leaves import subtraction
-from engine.program.names import called, dotted, is_grad_of, keyword
+from engine.program.names import called, dotted, is_grad_of
 from engine.program.rewriting import written
-from engine.program.tree import defined_in, given_by
+from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Op, Tensor, Update
 
 PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
@@ -181,18 +180,6 @@ def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding:
     return case.finding("return_missing", span=case.code.span(last), function=function.name, fix=fix)
 
 
-def used_up(case: Case) -> Finding:
-    """A division by what a loop counted that had nothing to go over: what it went over gives each thing only once."""
-    code, statement = case.code, known(case.statement)
-    rounds = set(code.loops(statement))
-    for loop in (one for one in code.nodes if isinstance(one, ast.For) and rounds & set(code.loops(one))):
-        made = [one for one in code.bindings if dotted(loop.iter) and dotted(one.targets[0]) == dotted(loop.iter)]
-        if len(made) == 1 and not rounds & set(code.loops(made[0])) and gives_once(case.diagnosis, made[0].value):
-            said = {"name": dotted(loop.iter), "value": code.short(made[0].value), "loop_line": str(loop.lineno)}
-            return case.finding("iterator_used_up", said, span=code.span(made[0]))
-    return known(None)
-
-
 def _returned(function: ast.FunctionDef) -> list[ast.expr]:
     """What the `return`s of a function give."""
     found = (inner.value for inner in ast.walk(function) if isinstance(inner, ast.Return))
@@ -251,26 +238,6 @@ def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding:
     made = [one for one in made if one is not case.statement]
     said = {"receiver": case.code.short(node), "name": asked.attr}
     return case.finding("none_asked", said, made_line=str(known(made[-1] if made else None).lineno))
-
-
-def _none_given(case: Case, node: ast.expr, kind: str) -> Finding:
-    """An argument that is None still: a call left it out, and what the function takes without one is None."""
-    asked, name, code = _asked_of(case, node), a(ast.Name, node).id, case.code
-    frames = [frame for frame in reversed(case.failure.frames) if frame.span is not None]
-    only_if(kind == "NoneType")
-    place: ast.AST = node
-    for frame, caller in pairwise(frames):
-        function, call = a(ast.FunctionDef, code.function(place)), known(code.call_at(caller.span))
-        only_if(frame.function == function.name)  # a generator inside it is called by no call of the program
-        bound = [one for one in ast.walk(function) if isinstance(one, ast.Assign) and dotted(one.targets[0]) == name]
-        only_if(all(code.enclosing(one, ast.If) is not None for one in bound))
-        given = given_by(call, function, name)
-        if given in function.args.defaults:
-            only_if(a(ast.Constant, given).value is None)
-            said = {"receiver": case.code.short(node), "name": asked.attr, "argument": name, "function": function.name}
-            return case.finding("none_by_default", said, call=code.short(call), call_line=line(caller.span))
-        name, place = a(ast.Name, given).id, call
-    return known(None)
 
 
 # A class or a layer
@@ -514,48 +481,6 @@ def _backward_of_number(case: Case, node: ast.expr, said: dict[str, str]) -> Fin
     return case.finding("backward_of_number", said, fix=fix)
 
 
-def _batch_of_lists(case: Case, node: ast.expr, kind: str) -> Finding:
-    """The list of tensors, one for each place, that a DataLoader makes of samples which are lists."""
-    asked, name, code = _asked_of(case, node), a(ast.Name, node).id, case.code
-    place: ast.AST = node
-    only_if(case.place == "torch.Tensor" and case.facts.get("elements") == "Tensor" and kind == "list")
-    only_if(not any(keyword(one, "collate_fn") for one in code.calls))
-    frames = [frame for frame in reversed(case.failure.frames) if frame.span is not None]
-    for _, caller in pairwise(frames):
-        if not isinstance(function := code.function(place), ast.FunctionDef) or name not in [
-            one.arg for one in function.args.args
-        ]:
-            break
-        only_if(not _is_stored(function.body, name))
-        place = known(code.call_at(caller.span))
-        name = a(ast.Name, given_by(place, function, name)).id
-    loop = known(next((one for one in code.loops(place) if isinstance(one, ast.For)), None))
-    parts = [dotted(one) for one in (loop.target.elts if isinstance(loop.target, ast.Tuple) else [loop.target])]
-    handed = [one for one in case.diagnosis.trace.batches if one.span and one.span.line == loop.lineno]
-    only_if(name in parts and handed and not _is_stored(loop.body, name))
-    classes = (one for one in code.nodes if isinstance(one, ast.ClassDef))
-    getters = [one for cls in classes if (one := defined_in(cls, "__getitem__")) is not None]
-    samples = [value for getter in getters for value in _returned(getter)]
-    only_if(len(getters) == len(samples) == 1)
-    sample = samples[0]
-    pieces = sample.elts if isinstance(sample, ast.Tuple) else [sample]
-    only_if(len(pieces) == len(parts))
-    piece = pieces[parts.index(name)]
-    only_if(not isinstance(piece, ast.Starred))
-    tensors = [case.diagnosis.tensors[one] for one in handed[-1].tensors]
-    only_if(tensors and all(one.shape[:1] == (handed[-1].count,) for one in tensors))  # else nothing was joined
-    is_flat = case.has_torch and all(len(one.shape) == 1 for one in tensors)
-    fix = (code.replace(piece, f"torch.tensor({code.text(piece)})"),) if is_flat else ()
-    said = {"receiver": case.code.short(node), "name": asked.attr, "piece": code.short(piece)}
-    return case.finding("batch_of_lists", said, span=code.span(piece), fix=fix)
-
-
-def _is_stored(block: list[ast.stmt], name: str) -> bool:
-    """Whether statements give a name another value."""
-    names = (part for one in block for part in ast.walk(one) if isinstance(part, ast.Name))
-    return any(part.id == name and isinstance(part.ctx, ast.Store) for part in names)
-
-
 def _other_kind(case: Case, node: ast.expr, kind: str) -> Finding:
     """A layer, a list, a text or an array that was asked for what only tensors have."""
     asked, owner = _asked_of(case, node), case.facts.get("owner", "")
@@ -589,8 +514,6 @@ _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding], ...] = (
     _method_kept,
     _turn_number,
     _number,
-    _batch_of_lists,
     _other_kind,
     _none_asked,
-    _none_given,
 )

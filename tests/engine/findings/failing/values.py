@@ -1,6 +1,6 @@
 """What `engine/findings/failing/values.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, NUMBERS, Row, W, X
+from tests.engine.findings.failures import INIT, LAYERS, NET, NUMBERS, Row, W, X
 
 LSTM = (
     NET
@@ -14,11 +14,6 @@ SINE = (
     "        ctx.save_for_backward(x)\n        return x.sin()\n    @staticmethod\n    def backward(ctx, g):\n"
     "        {taken}\n        return g * x.cos()\n"
     "Sine.apply(torch.ones(2, requires_grad=True)).sum().backward()\n"
-)
-
-LISTS = DATA + (
-    "class Words(Dataset):\n    rows = [[1, 2, 3]] * 8\n    def __len__(self):\n        return 8\n"
-    "    def __getitem__(self, at):\n        return self.rows[at], at #<\n"
 )
 
 TRIGGERS: dict[str, list[Row]] = {
@@ -200,10 +195,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("acc = torch.tensor(0.5)\nprint(acc.item().item()) #<\n", {"name": "acc.item()", "type": "float"}, True),
         Row("total = 0\nprint(total.mean()) #<\n", {"name": "total", "attribute": "mean"}),
     ],
-    "batch_of_lists": [
-        Row(LISTS + "for x, y in DataLoader(Words(), 4):\n    print(x.size())\n", {"receiver": "x", "piece": "self.rows[at]", "used_line": "13"}, True),
-        Row(LISTS + "class Mean(nn.Module):\n    def forward(self, x):\n        return x.float().mean(1)\nnet = Mean()\nfor x, y in DataLoader(Words(), 4):\n    net(x)\n", {"receiver": "x", "name": "float"}, True),
-    ],
     "turn_number": [
         Row(NUMBERS + "for x, y in enumerate(DataLoader(data, 4)): #<\n    x = x.to('cpu')\n", {"name": "x", "other": "y"}, True),
         Row(NUMBERS + "loader, net = DataLoader(data, 4), nn.Linear(2, 1)\nfor epoch in range(2):\n    for inputs, labels in enumerate(loader): #<\n        loss = (net(inputs) - labels).sum()\n", {"name": "inputs", "source": "loader"}, True),
@@ -219,15 +210,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("def f(x):\n    a = b = None\n    if x.sum() > 9:\n        a = x\n    a = a.float() #<\n    return a\nf(torch.ones(2))\n", {"made_line": "6"}),
         Row("best = None\nfor loss in torch.ones(3):\n    if loss > 5:\n        best = loss\nbest.item() #<\n", {"made_line": "5"}),
     ],
-    "none_by_default": [
-        Row("def scaled(x, scale=None):\n    return x * scale.exp() #<\nw = torch.ones(2, requires_grad=True)\nscaled(w, torch.ones(2)).sum().backward()\nscaled(w).sum().backward()\n", {"argument": "scale", "call_line": "9"}),
-        Row(
-            "class Conv(nn.Module):\n    def message(self, x, weight):\n        return weight.view(-1, 1) * x #<\n"
-            "    def forward(self, x, edges=None):\n        if x.size(0) > 9:\n            edges = torch.ones(10)\n        return self.message(x, edges)\n"
-            "Conv()(torch.ones(2, 3))\n",
-            {"receiver": "weight", "argument": "edges", "function": "forward", "call_line": "12"},
-        ),
-    ],
     "grad_none_made_untracked": [
         Row("ws = [torch.ones(2, requires_grad=True)]\nws[0].sum().backward()\nwith torch.no_grad():\n    ws[0] = ws[0] - ws[0].grad #<\n    ws[0].grad.zero_()\n", {"name": "ws[0]"}),
         Row(W + "w.sum().backward()\nwith torch.no_grad():\n    w = w * 2 #<\nprint(w.grad.sum())\n", {"op": "*"}),
@@ -241,10 +223,6 @@ TRIGGERS: dict[str, list[Row]] = {
     "return_missing_in_branch": [
         Row("def pick(x):\n    if x.sum() > 9: #<\n        return x\ny = pick(torch.ones(2))\ny.mean()\n", {"function": "pick"}),
         Row(NET + INIT + "    def forward(self, x):\n        if x.ndim > 5:\n            return x\n        else:\n            y = x * 2 #<\nNet()(torch.ones(2)).sum()\n", {"function": "forward"}),
-    ],
-    "iterator_used_up": [
-        Row("pairs = zip([1., 2.], [3., 4.]) #<\nfor turn in range(2):\n    n = 0\n    for a, b in pairs:\n        n += 1\n    print(2.0 / n)\n", {"name": "pairs"}),
-        Row("rows = (i for i in range(3)) #<\nfor turn in range(2):\n    seen = 0\n    for row in rows:\n        seen += 1\n    1 // seen\n", {"loop_line": "8"}),
     ],
 }  # fmt: skip
 
@@ -276,13 +254,10 @@ NEAR_MISSES: dict[str, str] = {
     "grad_none_never_computed": W + "(w * w).sum().backward()\nw.grad = None\nstep = w.grad * 2\n",
     "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",
     "already_number": "class Mean:\n    pass\nMean().item()\n",
-    "batch_of_lists": LISTS.replace("[[1, 2, 3]] * 8", "['abc'] * 8") + "for x, y in DataLoader(Words(), 4):\n    print(x.size())\n",
     "turn_number": "for i, x in enumerate([torch.ones(2)]):\n    i.to('cpu')\n",
     "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
     "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",
-    "none_by_default": "def f(x, h=None):\n    h = dict(a=x).get('b')\n    return h.sum()\nf(torch.ones(2))\n",
     "grad_none_made_untracked": W + "w.sum().backward()\nv = (w * 2).detach().requires_grad_()\nv.grad.zero_()\n",
     "tensor_method_asked": "xs = [1.]\nxs.apend(2.)\n",
     "return_missing_in_branch": "def pick(x):\n    if x.sum() > 9:\n        return x\n    return None\npick(torch.ones(2)).mean()\n",
-    "iterator_used_up": "rows = [1, 2]\nfor turn in range(2):\n    n = 0\n    for row in rows:\n        n += 0\n    1 / n\n",
 }  # fmt: skip

@@ -69,13 +69,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\ntorch.optim.SGD(a.parameters() + b.parameters(), lr=.1) #<\n", {"right": "[*a.parameters(), *b.parameters()]"}, True),
         Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\ntorch.optim.SGD(list(a.parameters()) + b.parameters(), lr=.1) #<\n", {}, True),
     ],
-    "groups_attribute": [
-        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nopt.param_groups.lr = 0.2 #<\n", {"groups": "opt.param_groups"}, True),
-    ],
-    "group_attribute": [
-        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nfor group in opt.param_groups:\n    group.lr = 0.2 #<\n", {"right": "group['lr']"}, True),
-        Row(W + "opt = torch.optim.Adam([w])\nprint(opt.param_groups[0].betas) #<\n", {"group": "opt.param_groups[0]"}, True),
-    ],
     "metric_missing": [
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplateau = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\nplateau.step() #<\n", {"line": "8"}),
     ],
@@ -94,23 +87,12 @@ TRIGGERS: dict[str, list[Row]] = {
     "ranks_apart": [
         Row('import torch.distributed as dist\ndist.init_process_group("gloo", "tcp://127.0.0.1:29500", rank=0, world_size=2) #<\n', {"line": "6"}),
     ],
-    "raised_no_exception": [
-        Row("raise NotImplemented #<\n", {"line": "5"}),
-    ],
     "signal_handler": [
         Row("import signal\nsignal.signal(signal.SIGALRM, print) #<\n", {"line": "6"}),
     ],
     "element_not_tensor": [
         Row("torch.stack([torch.ones(2), 3.0]) #<\n", {"at": "1", "got": "float"}),
         Row("follows = tuple(None if at == 2 else torch.ones(1, 3) for at in range(3))\ntorch.cat(follows) #<\n", {"at": "2", "is_none": "1"}),
-    ],
-    "offsets_missing": [
-        Row("bag = nn.EmbeddingBag(9, 2)\nbag(torch.tensor([1, 2, 4])) #<\n", {"line": "6"}),
-        Row(NET + INIT + "        self.bag = nn.EmbeddingBag(9, 2)\n    def forward(self, text, offsets=None):\n        return self.bag(text, offsets) #<\nNet()(torch.tensor([1, 2, 4]))\n", {}),
-    ],
-    "scaler_without_gradients": [
-        Row(W + "v = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([v], lr=.1)\nscaler = torch.amp.GradScaler('cpu')\nscaler.scale(w.sum()).backward()\nscaler.step(opt) #<\n", {"optimizer": "opt"}),
-        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nscaler = torch.amp.GradScaler('cpu')\nloss = scaler.scale(w.sum())\nloss.backward()\nopt.zero_grad()\nscaler.unscale_(opt)\nnn.utils.clip_grad_norm_([w], 1.0)\nscaler.step(opt) #<\n", {"scaler": "scaler"}),
     ],
     "element_put_in": [
         Row("xs = []\nfor i in range(2):\n    xs.append(torch.ones(1).item()) #<\ntorch.stack(xs)\n", {"used_line": "8"}, True),
@@ -211,9 +193,6 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "vmap_sizes": [
         Row(MAPPED + "vmap(torch.add)(torch.ones(3), torch.ones(4)) #<\n", {"sizes": "[3, 4]"}),
-    ],
-    "functional_parameters": [
-        Row(MAPPED + "net = nn.Linear(2, 1)\nfunctional_call(net, list(net.parameters()), torch.ones(1, 2)) #<\n", {"module": "net"}),
     ],
     "optimizer_state_groups": [
         Row(W + "v = torch.ones(1, requires_grad=True)\na = torch.optim.SGD([{'params': [w]}, {'params': [v], 'lr': .2}], lr=.1)\nb = torch.optim.SGD([w, v], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),

@@ -87,10 +87,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "x.view(-1, -1) #<\n", {"name": "x", "count": "6"}),
         Row(X + "y = torch.reshape(x, (-1, 2, -1)) #<\n", {"shape": "[2, 3]"}),
     ],
-    "clip_of_nothing": [
-        Row("net = nn.Linear(2, 1)\nnn.utils.clip_grad_value_(net.parameters(), 1.0) #<\n", {"line": "6"}),
-        Row("net = nn.Linear(2, 1)\nloss = net(torch.ones(3, 2)).mean()\ntorch.nn.utils.clip_grad_value_(net.parameters(), 0.5) #<\nloss.backward()\n", {"line": "7"}),
-    ],
     "norm_shape": [
         Row("norm = nn.LayerNorm(10)\nnorm(torch.randn(2, 8)) #<\n", {"wanted": "10", "got": "2, 8"}),
         Row("F.layer_norm(torch.randn(2, 8), (4,)) #<\n", {"wanted": "4"}),
@@ -142,7 +138,6 @@ NEAR_MISSES: dict[str, str] = {
     "modules_in_list": "layers = [nn.Linear(2, 4), nn.ReLU()]\nnet = nn.Sequential(*layers)\nnn.ModuleList(layers)\n",
     "t_of_batch": "torch.ones(2, 3).t()\ntorch.ones(2, 3, 4).transpose(0, 5)\n",
     "two_inferred": X + "x.view(-1, 2)\nx.view(-1, 4)\n",
-    "clip_of_nothing": "net = nn.Linear(2, 1)\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nnet(torch.ones(1, 2)).sum().backward()\nnn.utils.clip_grad_value_(net.parameters(), 1.0)\n",
     "norm_shape": "nn.LayerNorm(8)(torch.randn(2, 8))\n",
     "dataset_sizes": "from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(10))\nassert False, 'Sizes'\n",
     "not_an_iterator": "xs = iter([1])\nnext(xs)\nnext(xs)\n",

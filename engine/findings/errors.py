@@ -152,7 +152,6 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("parameter_nan", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w+).*of distribution (?P<type>\w+)\((?s:.*)found invalid values:(?s:.*)\bnan\b", arguments.parameter_nan),
     ("probs_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>probs) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.not_probabilities),
     ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", arguments.parameter_invalid),
-    ("parameter_invalid", "ValueError", r"^Expected value argument .*to be within the support \((?P<constraint>\w+)\((?:lower_bound=(?P<low>[-+.\de]+))?(?:, )?(?:upper_bound=(?P<high>[-+.\de]+))?\)\) of the distribution (?P<type>\w+)\(", arguments.value_unsupported),
     ("numpy_lacks_type", "TypeError", r"Got unsupported ScalarType (?P<type>\w+)", instead("NAME.numpy()", "NAME.float().numpy()")),
     ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.devices),
     ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.number_of_many, dtypes.tensors_in_list),

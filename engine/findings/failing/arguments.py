@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from engine.findings.diagnosis import extent, listed, numbers_of
+from engine.findings.diagnosis import numbers_of
 from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor, odd_value
@@ -16,8 +16,6 @@ from engine.program.rewriting import written
 from engine.trace import Edit, Finding, Tensor
 
 MOST_FORMS = 3
-_MOST_BEFORE = 12
-"""Calls and assignments that are looked back over."""
 _OF_NUMBERS = tuple("bcdeEfFgGnoxX%")
 """How formats end that write one number; others only make room for what is printed."""
 _ORDERS = {
@@ -44,21 +42,7 @@ def not_a_tensor(case: Case) -> Finding:
     if got == "tuple" and (told := first_told((pair_inside, odd_value), case)) is not None:
         return told
     node = known(_given(case, call))
-    fields = [f"{case.code.short(node)}.{name}" for name in _fields(case, got)] if isinstance(node, ast.Name) else []
-    said = {"is_holder": str(int(bool(fields))), "fields": listed(fields, most=8)}
-    return case.finding("", said, given=case.code.short(node), fix=_as_tensor(case, node))
-
-
-def _fields(case: Case, kind: str) -> list[str]:
-    """What objects of a class of the program hold under names that are no secret."""
-    found: list[str] = []
-    for node in (node for cls in case.code.classes(kind) for node in ast.walk(cls)):
-        match node:
-            case ast.AnnAssign(target=ast.Name(id=name)) if isinstance(case.code.parents[node], ast.ClassDef):
-                found.append(name)
-            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
-                found.append(name)
-    return [name for name in dict.fromkeys(found) if not name.startswith("_")]
+    return case.finding(given=case.code.short(node), fix=_as_tensor(case, node))
 
 
 def pair_inside(case: Case) -> Finding:
@@ -92,13 +76,9 @@ def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
 
 
 def runs_backwards(case: Case) -> Finding:
-    """A NumPy array with an axis turned around, and the line that turned it."""
+    """A NumPy array with an axis turned around."""
     given = known(next(iter(known(case.call).args), None))
-    turned = _turned_around(case, given)
-    said = {"name": case.code.short(given), "is_known": "0", "made": "", "made_line": ""}
-    if turned is not None:
-        said |= {"is_known": "1", "made": case.code.short(turned), "made_line": str(turned.lineno)}
-    return case.finding("", said, fix=case.code.method(given, ".copy()"))
+    return case.finding(name=case.code.short(given), fix=case.code.method(given, ".copy()"))
 
 
 def text_given(case: Case) -> Finding:
@@ -107,25 +87,6 @@ def text_given(case: Case) -> Finding:
     fix = case.code.method(given[0], '.astype("float32")') if kind and given else ()
     said = {"is_array": str(int(bool(kind))), "is_objects": str(int(kind == "object_"))}
     return case.finding("", said, fix=fix, is_read=str(int(kind not in ("", "object_"))))
-
-
-def _turned_around(case: Case, node: ast.expr) -> ast.expr | None:
-    """The last `array[::-1]` or `np.flip(array)` in the chain of methods and names that an array comes from."""
-    for _ in range(_MOST_BEFORE):
-        match node:
-            case ast.Call() if called(node) in ("flip", "fliplr", "flipud", "rot90"):
-                return node
-            case ast.Subscript(slice=place) if any(
-                isinstance(one, ast.Slice) and isinstance(one.step, ast.UnaryOp) for one in ast.walk(place)
-            ):
-                return node
-            case ast.Call(func=ast.Attribute(value=inner)) | ast.Subscript(value=inner) | ast.Attribute(value=inner):
-                node = inner
-            case ast.Name() if (made := case.made_last(node)) is not None:
-                node = made.value
-            case _:
-                return None
-    return None
 
 
 def other_forms(case: Case) -> Finding:
@@ -293,9 +254,7 @@ def parameter_invalid(case: Case) -> Finding:
     name = case.code.short(node) if node is not None else case.groups["parameter"]
     is_matrix = case.groups["constraint"] == "PositiveDefinite"
     code, said = ("not_positive_definite", _far_from_definite(given)) if is_matrix else ("", {})
-    flags = dict.fromkeys(("is_value", "has_low", "has_high", "has_range"), "0")
-    flags |= dict.fromkeys(("low", "high", "least", "most"), "")
-    return case.finding(code, said | flags, tensors=(given,), name=name)
+    return case.finding(code, said, tensors=(given,), name=name)
 
 
 def not_positive_definite(case: Case) -> Finding:
@@ -329,18 +288,6 @@ def _is_nearly_definite(matrix: Sequence[Sequence[float]]) -> bool:
             factor = row[at] / pivot[at]
             row[:] = [number - factor * above for number, above in zip(row, pivot, strict=True)]
     return True
-
-
-def value_unsupported(case: Case) -> Finding:
-    """A value that a distribution never gives, asked for its probability."""
-    given = known(case.written_as("NAME.METHOD(GIVEN)")).part("GIVEN")
-    tensor = case.tensor_of(given)
-    ends = extent(tensor)
-    said = {"name": case.code.short(given), "is_value": "1", "has_range": str(int(ends is not None))}
-    said |= {"parameter": "value", "low": "", "high": "", **case.groups}
-    said |= {name: f"{end:.4g}" for name, end in zip(("least", "most"), ends or (math.nan, math.nan), strict=True)}
-    said |= {f"has_{name}": str(int(name in case.groups)) for name in ("low", "high")}
-    return case.finding("", said, tensors=(tensor,))
 
 
 def _parameter(case: Case) -> tuple[ast.expr | ast.keyword, ast.expr] | None:

@@ -257,22 +257,10 @@ def stacked(case: Case) -> Finding:
 
 
 def not_padded(case: Case) -> Finding:
-    """Samples of a DataLoader that differ in shape, or hold lists of different lengths; where the program has a
-    function that pads them, and names it nowhere: the DataLoader that lacks it."""
-    code = case.code
+    """Samples of a DataLoader that differ in shape, or hold lists of different lengths."""
     lists = dict.fromkeys(("first", "first_shape", "other", "other_shape"), "") | {"is_list": "1"}
     lists = {"is_list": "0"} if "first_shape" in case.groups else lists
-    read = {dotted(one).rpartition(".")[2] for one in code.nodes if isinstance(one, ast.Name | ast.Attribute)}
-    pads = [one for one in code.calls if called(one) in ("pad_sequence", "pad")]
-    idle = {one for one in map(code.function, pads) if isinstance(one, ast.FunctionDef) and one.name not in read}
-    fitting = [one for one in idle if len(one.args.args) == 1]
-    loaders = [one for one in code.calls if called(one) == "DataLoader" and keyword(one, "collate_fn") is None]
-    if len(fitting) != 1 or len(loaders) != 1:
-        return case.finding("batch_shapes", lists, is_written="0", function="", function_line="")
-    name = fitting[0].name
-    said = lists | {"is_written": "1", "function": name, "function_line": str(fitting[0].lineno)}
-    fix = (code.argument_added(loaders[0], f"collate_fn={name}"),)
-    return case.finding("batch_shapes", said, span=code.span(loaders[0]), fix=fix)
+    return case.finding("batch_shapes", lists)
 
 
 # Reshaping and indices

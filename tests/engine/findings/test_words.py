@@ -58,8 +58,8 @@ def test_every_code_that_is_written_has_words(written: set[str], language: str) 
 
 
 def test_every_code_that_is_written_has_a_program(written: set[str]) -> None:
-    of_checks = {"backward_does_not_fit"}  # in test_findings.py: its program runs with checks
-    assert written - of_checks <= TRIGGERS.keys() | {case.code for case in MISTAKES} | FAILING.keys()
+    apart = {"backward_does_not_fit", "loop_unfinished"}  # of one the program runs with checks, the other's has no end
+    assert written - apart <= TRIGGERS.keys() | {case.code for case in MISTAKES} | FAILING.keys()
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

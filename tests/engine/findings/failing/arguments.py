@@ -8,17 +8,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(DATA + "y = np.ones(4)\nTensorDataset(torch.ones(4, 2), y) #<\n", {"arrays": "`y`"}, True),
     ],
     "array_backwards": [
-        Row(
-            "bgr = np.zeros((4, 5, 3), dtype=np.uint8)\nrgb = bgr[:, :, ::-1]\nimage = rgb.transpose(2, 0, 1)\nx = torch.from_numpy(image).float() #<\n",
-            {"name": "image", "made": "bgr[:, :, ::-1]", "made_line": "6"},
-            True,
-        ),
+        Row("bgr = np.zeros((4, 5, 3), dtype=np.uint8)\nrgb = bgr[:, :, ::-1]\nimage = rgb.transpose(2, 0, 1)\nx = torch.from_numpy(image).float() #<\n", {"name": "image"}, True),
         Row("a = np.arange(6.)\nprint(torch.tensor(np.flip(a))) #<\n", {"name": "np.flip(a)"}, True),
-        Row(
-            "def turned(a):\n    return a[::-1]\nx = torch.as_tensor(turned(np.arange(3))) #<\n",
-            {"is_known": "0"},
-            True,
-        ),
     ],
     "operand_types": [
         Row(X + "y = x + [1., 2., 3.] #<\n", {"got": "list", "operator": "+"}, True),

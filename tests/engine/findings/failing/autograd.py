@@ -196,18 +196,8 @@ TRIGGERS: dict[str, list[Row]] = {
     "not_a_tensor": [
         Row("y = torch.exp(2.0) #<\n", {"function": "exp", "got": "float"}, True),
         Row("net = nn.Linear(2, 1)\nnet([1., 2.]) #<\n", {"argument": "input", "got": "list"}, True),
-        Row("net = nn.Linear(2, 1)\nnet(np.ones(2)) #<\n", {"got": "numpy.ndarray", "is_holder": "0"}),
-        Row(
-            "from dataclasses import dataclass\n@dataclass\nclass Output:\n    logits: torch.Tensor\n    hidden: torch.Tensor\n"
-            "output = Output(torch.ones(2, 3), torch.ones(2, 5))\nF.cross_entropy(output, torch.zeros(2).long()) #<\n",
-            {"is_holder": "1", "fields": "output.logits, output.hidden"},
-        ),
-        Row(
-            "class Result:\n    def __init__(self, score):\n        self.score, self._age = score, 0\n"
-            "result = Result(torch.ones(2))\ntorch.exp(result) #<\n",
-            {"given": "result", "fields": "result.score"},
-        ),
-        Row("from types import SimpleNamespace\nresult = SimpleNamespace(x=torch.ones(2))\ntorch.exp(result) #<\n", {"is_holder": "0"}),
+        Row("net = nn.Linear(2, 1)\nnet(np.ones(2)) #<\n", {"got": "numpy.ndarray"}),
+        Row("from types import SimpleNamespace\nresult = SimpleNamespace(x=torch.ones(2))\ntorch.exp(result) #<\n", {"given": "result"}),
         Row("parts = list((1.0, 2.0))\ntorch.exp(parts) #<\n", {"got": "list"}),
     ],
     "grad_not_a_tensor": [

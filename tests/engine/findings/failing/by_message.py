@@ -32,8 +32,6 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "parameter_invalid": [
         Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"}),
-        Row("coin = torch.distributions.Beta(torch.ones(2), 1.)\nseen = torch.tensor([0.5, 1.5])\ncoin.log_prob(seen) #<\n", {"name": "seen", "type": "Beta", "low": "0.0", "high": "1.0", "has_high": "1", "least": "0.5", "most": "1.5"}),
-        Row("rate = torch.distributions.Exponential(1.)\nrate.log_prob(torch.linspace(-2, 2, 50)) #<\n", {"is_value": "1", "has_low": "1", "has_high": "0", "least": "-2"}),
     ],
     "parameter_nan": [
         Row("p = torch.zeros(2)\np = p / p.sum()\ntorch.distributions.Categorical(p) #<\n", {"name": "p", "type": "Categorical"}),

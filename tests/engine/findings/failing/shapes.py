@@ -55,21 +55,11 @@ TRIGGERS: dict[str, list[Row]] = {
     "batch_shapes": [
         Row(
             "from torch.utils.data import DataLoader\ndata = [torch.ones(2), torch.ones(3)]\nfor batch in DataLoader(data, batch_size=2): #<\n    pass\n",
-            {"first_shape": "[2]", "other_shape": "[3]", "is_written": "0"},
+            {"first_shape": "[2]", "other_shape": "[3]"},
         ),
         Row(
             "from torch.utils.data import DataLoader\ndata = [(0, [1, 2]), (1, [1, 2, 3])]\nfor word, near in DataLoader(data, batch_size=2): #<\n    pass\n",
-            {"is_list": "1", "is_written": "0"},
-        ),
-        Row(
-            "from torch.utils.data import DataLoader\nfrom torch.nn.utils.rnn import pad_sequence\ndef together(batch):\n    return pad_sequence(batch, batch_first=True)\n"
-            "loader = DataLoader([torch.ones(2), torch.ones(3)], batch_size=2) #<\nfor batch in loader:\n    pass\n",
-            {"is_written": "1", "function": "together", "function_line": "7"},
-            True,
-        ),
-        Row(
-            "from torch.utils.data import DataLoader\ndef wide(x):\n    return F.pad(x, (0, 3))\ndata = [wide(torch.ones(2)), torch.ones(3)]\nfor batch in DataLoader(data, batch_size=2): #<\n    pass\n",
-            {"is_written": "0"},
+            {"is_list": "1"},
         ),
         Row(
             "from torch.utils.data import DataLoader\nloader = DataLoader([torch.ones(1, 2), torch.ones(2, 2)], batch_size=2)\nfirst = next(iter(loader)) #<\n",

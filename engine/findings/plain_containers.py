@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, Place, by_number, listed
-from engine.program.edits import Edits, insertion
+from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.program.source import Source
-from engine.trace import Edit, Finding, Module, Op, Span
+from engine.trace import Finding, Module, Op
 
 CONTAINERS = {
     **dict.fromkeys((ast.List, ast.ListComp), "nn.ModuleList"),
@@ -138,47 +138,6 @@ def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
         better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(_kind(statement.value))
         if held and better is not None:
             yield Container(target, statement.value, owner.name, better)
-
-
-class Kept(NamedTuple):
-    """A class of the program that holds layers and is no module, and what a module keeps of it."""
-
-    cls: ast.ClassDef
-    store: ast.Assign
-    owner: str
-
-
-def classes_of_layers(diagnosis: Diagnosis) -> Iterator[Kept]:
-    """Classes whose layers are hidden from the modules that keep their objects."""
-    code = diagnosis.code
-    for cls in (node for node in code.nodes if isinstance(node, ast.ClassDef) and not node.bases):
-        own = [one for one in code.bindings if code.enclosing(one, ast.ClassDef) is cls]
-        holds = any(dotted(one.targets[0]).startswith("self.") and _layer(code, cls, one.value) for one in own)
-        for one in code.bindings if holds and code.classes(cls.name) == [cls] else ():
-            owner = code.enclosing(one, ast.ClassDef)
-            items = one.value.elts if isinstance(one.value, ast.List) else [getattr(one.value, "elt", one.value)]
-            is_of_module = owner is not None and any(dotted(base).endswith("Module") for base in owner.bases)
-            is_kept = is_of_module and dotted(one.targets[0]).startswith("self.") and items
-            if is_kept and all(isinstance(item, ast.Call) and called(item) == cls.name for item in items):
-                yield Kept(cls, one, owner.name if owner is not None else "")
-
-
-def made_module(diagnosis: Diagnosis, cls: ast.ClassDef, kept: ast.Assign) -> Edits:
-    """The class made a module, and a list of its objects one that registers them."""
-    code, base = diagnosis.code, diagnosis.code.under_nn("Module")
-    methods = {one.name: one for one in cls.body if isinstance(one, ast.FunctionDef)}
-    init, call, head = methods.get("__init__"), methods.get("__call__"), f"class {cls.name}:"
-    held, is_list = code.under_nn("ModuleList"), isinstance(kept.value, ast.List | ast.ListComp)
-    is_plain = "forward" not in methods and code.line(cls.lineno).strip().startswith(head)
-    if not base or not held or init is None or not is_plain:
-        return ()
-    renamed = [insertion(cls.lineno, cls.col_offset + len(head) - 1, f"({base})")]
-    renamed.append(code.line_above(init.body[0], "super().__init__()"))
-    if call is not None:
-        begin = call.col_offset + len("def ")
-        renamed.append(Edit(Span(call.lineno, call.lineno, begin, begin + len(call.name)), "forward"))
-    around = (code.before(kept.value, f"{held}("), code.after(kept.value, ")")) if is_list else ()
-    return (*renamed, *around)
 
 
 def _kind(value: ast.expr) -> type[ast.expr]:

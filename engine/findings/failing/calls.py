@@ -14,7 +14,7 @@ from engine.findings.failing.case import Case, Rule, a, known, of_first, only_if
 from engine.findings.failing.classes import forward_inside, is_function_class, renamed
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.optimizers import parameters
-from engine.findings.plain_containers import classes_of_layers, made_module, plain_containers, said_of, wrapped
+from engine.findings.plain_containers import plain_containers, said_of, wrapped
 from engine.program.edits import Edits, insertion
 from engine.program.names import called, dotted
 from engine.program.source import Source
@@ -346,23 +346,12 @@ def optimizer_not_leaf(case: Case) -> Finding:
 
 
 def optimizer_empty(case: Case) -> Finding:
-    """No parameters: all layers are in a plain list, or in a class that is no module, or there are none."""
+    """No parameters: all layers are in a plain list, or there are none."""
     registered = parameters(case.diagnosis)
     hidden = list(plain_containers(case.diagnosis))
     if len(hidden) == 1:
         span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
         return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
-    given = known(case.call).args[:1]
-    types = {module.type for module in case.diagnosis.trace.modules} | {one.type for one in case.failure.operands}
-    is_asked = registered and [ast.unparse(one)[-13:] for one in given] == [".parameters()"]
-    kept = [one for one in classes_of_layers(case.diagnosis) if is_asked and one.owner in types]
-    if len(kept) == 1:
-        (cls, store, _), model = kept[0], case.code.short(given[0])
-        is_call = any(getattr(one, "name", "") == "__call__" for one in cls.body)
-        said = {"cls": cls.name, "name": dotted(store.targets[0]), "kept_line": str(store.lineno), "model": model}
-        said |= {"is_list": str(int(not isinstance(store.value, ast.Call))), "is_call": str(int(is_call))}
-        fix = made_module(case.diagnosis, cls, store)
-        return case.finding("class_without_module", said, span=case.code.head(cls), fix=fix)
     count = str(len(registered)) if registered else ""
     return case.finding("", count=count, is_some=str(int(bool(registered))))
 

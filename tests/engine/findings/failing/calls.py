@@ -363,21 +363,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Sequential(nn.Linear(2, 2))\ntorch.optim.SGD([{'params': net.parameters()}, {'params': net[0].parameters()}], lr=.1) #<\n", {"groups": "net.parameters(), net[0].parameters()"}),
         Row(W + "torch.optim.Adam([dict(params=[w])])\ntorch.optim.Adam([{'params': [w]}, {'params': w}]) #<\n", {"groups": "[w], w"}),
     ],
-    "class_without_module": [
-        Row(
-            "class Step: #<\n    def __init__(self, a, b):\n        self.fc = nn.Linear(a, b)\n    def __call__(self, x):\n        return self.fc(x).relu()\n"
-            + NET + INIT + "        self.steps = [Step(a, b) for a, b in ((3, 4), (4, 2))]\n    def forward(self, x):\n        for step in self.steps:\n            x = step(x)\n        return x\n"
-            "net = Net()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nnet(torch.ones(2, 3)).sum().backward()\nopt.step()\n",
-            {"cls": "Step", "name": "self.steps", "kept_line": "13", "is_list": "1", "is_call": "1"},
-            True,
-        ),
-        Row(
-            "class Head: #<\n    def __init__(self):\n        self.fc = nn.Linear(3, 2)\n    def scores(self, x):\n        return self.fc(x)\n"
-            + NET + INIT + "        self.head = Head()\n    def forward(self, x):\n        return self.head.scores(x)\nnet = Net()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\n",
-            {"cls": "Head", "is_list": "0", "is_call": "0"},
-            True,
-        ),
-    ],
     "context_not_made": [
         Row("with torch.no_grad: #<\n    torch.ones(2)\n", {"name": "torch.no_grad"}, True),
         Row("with torch.inference_mode: #<\n    x = torch.ones(2)\n", {}, True),
@@ -434,7 +419,6 @@ NEAR_MISSES: dict[str, str] = {
     "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",
     "called_back": "def f(a):\n    return a\nf(1, 2)\n",
     "parameter_in_two_groups": "net = nn.Linear(2, 2)\ntorch.optim.SGD([{'params': [net.weight]}, {'params': [net.bias]}], lr=.1)\n",
-    "class_without_module": "class Bag:\n    def __init__(self):\n        self.fc = nn.Linear(3, 2)\nbag = Bag()\n" + NET + INIT + "        self.n = 3\nnet = Net()\ntorch.optim.SGD(net.parameters(), lr=.1)\n",
     "context_not_made": "class Box:\n    pass\nwith Box():\n    pass\n",
     "builtin_taken": "def total(xs):\n    sum = 0\n    return sum\ntotal([1])\ndef use(sum):\n    return sum([1])\nuse(3)\n",
     "function_replaced": "x = torch.ones(2)\nloss = x.mean()\nfor i in range(2):\n    loss = loss(x)\n",

@@ -192,16 +192,10 @@ def _is_of_class(method: ast.FunctionDef) -> bool:
 
 
 def arguments_many(case: Case) -> Finding:
-    """More arguments than a function takes; or than one was written for that a library calls."""
+    """More arguments than a function takes."""
     function = case.groups["function"]
-    made = _line_of_definition(case, function)
-    if function == "<lambda>":  # given to a library, where no name or bracket of the program calls it
-        lambdas = [one for one in case.code.nodes if isinstance(one, ast.Lambda)]
-        given = [one for one in lambdas if isinstance(case.code.parents.get(one), ast.Call)]
-        only_if(len(lambdas) == len(given) == 1)
-        return case.finding("called_back", function="lambda", defined_line=str(given[0].lineno))
-    if made and dotted(known(case.call).func).rpartition(".")[2] != function:
-        return case.finding("called_back", function=function, defined_line=made)
+    is_own = function == "<lambda>" or _line_of_definition(case, function)
+    only_if(not is_own or dotted(known(case.call).func).rpartition(".")[2] == function)  # else a library calls it
     is_tensor, is_sequential = dotted(known(case.call).func) == "torch.tensor", function == "Sequential.forward"
     flags = {"is_tensor": is_tensor, "is_sequential": is_sequential, "is_other": not is_tensor and not is_sequential}
     said = {name: str(int(is_so)) for name, is_so in {**flags, "is_method": "." in function}.items()}

@@ -346,14 +346,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1)\nsaved = {'epoch': 1, 'model': net.state_dict()}\nnet.load_state_dict(saved) #<\n", {"key": "model", "given": "saved"}, True),
         Row("net = nn.Linear(2, 1)\nnet.load_state_dict({'state_dict': net.state_dict()}) #<\n", {"key": "state_dict"}, True),
     ],
-    "called_back": [
-        Row(
-            "net = nn.Linear(2, 1)\nnet.register_forward_hook(lambda out: print(out))\nnet(torch.ones(1, 2)) #<\n",
-            {"function": "lambda", "defined_line": "6", "given": "3"},
-        ),
-        Row("def keep(module, output):\n    print(output)\nnet = nn.Linear(2, 1)\nnet.register_forward_hook(keep)\nnet(torch.ones(1, 2)) #<\n", {"function": "keep", "defined_line": "5"}),
-        Row(W + "def seen():\n    pass\nw.register_hook(seen)\nw.sum().backward() #<\n", {"takes": "0", "given": "1"}),
-    ],
     "parameter_in_two_groups": [
         Row(
             "net = nn.Sequential(nn.Linear(2, 2))\ndef groups():\n    head = [p for n, p in net.named_parameters() if n == '0.weight']\n"
@@ -417,7 +409,6 @@ NEAR_MISSES: dict[str, str] = {
     "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
     "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
     "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",
-    "called_back": "def f(a):\n    return a\nf(1, 2)\n",
     "parameter_in_two_groups": "net = nn.Linear(2, 2)\ntorch.optim.SGD([{'params': [net.weight]}, {'params': [net.bias]}], lr=.1)\n",
     "context_not_made": "class Box:\n    pass\nwith Box():\n    pass\n",
     "builtin_taken": "def total(xs):\n    sum = 0\n    return sum\ntotal([1])\ndef use(sum):\n    return sum([1])\nuse(3)\n",

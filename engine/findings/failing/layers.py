@@ -21,7 +21,6 @@ from engine.program.rewriting import written
 from engine.trace import Finding, Op, Tensor
 
 _FLATTENED = ("view", "reshape", "flatten")
-_SHAPING = (*_FLATTENED, "squeeze")
 _BENT = {"tanh": "Tanh", "log_sigmoid": "LogSigmoid", "softsign": "Softsign"}
 """Functions of one argument that keep numbers in other bounds than 0 and 1, and their layers."""
 _SQUASHING = frozenset(_BENT) | set("relu leaky_relu elu gelu silu softplus hardtanh log_softmax".split())
@@ -351,25 +350,8 @@ def recurrent_input(case: Case) -> Finding:
     return _of_other_size(case, given, "input_size", layer=layer, is_second=str(int(is_second)))
 
 
-def _samples_written(case: Case, state: ast.expr) -> int:
-    """The second of three sizes written out where a state is made, on each line that makes it; 0 if they differ."""
-    last = dotted(state).rpartition(".")[2]
-    of_attribute = [one.value for one in case.code.bindings if dotted(one.targets[0]).endswith(f".{last}")]
-    made = of_attribute if isinstance(state, ast.Attribute) else [case.value_of(state)]
-    calls = [part for one in made for part in (one.elts if isinstance(one, ast.Tuple) else [one])]
-    found = set[int]()
-    for call in calls:
-        match call:
-            case ast.Call(func=function, args=[_, ast.Constant(value=int(samples)), _]):
-                found.add(samples if dotted(function) in ("torch.zeros", "torch.ones", "torch.randn") else 0)
-            case _:
-                found.add(0)
-    return found.pop() if len(found) == 1 else 0
-
-
 def hidden_size(case: Case) -> Finding:
-    """A first state whose shape does not go with the input: along which of its axes; or an input that lost the axis of
-    time, where the state's batch is its first axis."""
+    """A first state whose shape does not go with the input: along which of its axes, or in how many it has."""
     found = known(case.written_as("LAYER(INPUT, NAME, ...)"))
     given = known(case.tensor_of(found.part("INPUT")))
     name, made = found.part("NAME"), case.take_layer(found.part("LAYER"))
@@ -378,23 +360,12 @@ def hidden_size(case: Case) -> Finding:
     said = {"layer": found.said["layer"], "name": found.said["name"], "input_shape": sizes(given.shape)}
     said |= case.origin(state) if state is not None else {}
     said["is_carried"] = str(int(state is None or state.requires_grad or any(op.module for op in case.makers(state))))
-    is_first = made is not None and says(made, "batch_first") == "True"
     if case.rule == "hidden_axes":
-        samples = state.shape[1] if state is not None and len(state.shape) == 3 else _samples_written(case, name)
-        is_step = samples > 1 and given.shape[:1] == (samples,) and len(given.shape) == 2
-        said |= {"samples": str(samples), "input": found.said["input"], "time_axis": str(int(is_first))}
-        view = case.value_of(found.part("INPUT"))
-        is_cut = samples == 1 and len(given.shape) == 2 and isinstance(view, ast.Call) and called(view) in _SHAPING
-        is_cut = is_cut and made is not None
-        said |= {"is_step": str(int(is_step)), "has_place": str(int(is_step and made is not None))}
-        said |= {"is_cut": str(int(is_cut)), "is_other": str(int(not is_cut and not is_step))}
-        said |= {"batch_axis": str(int(not is_first)), "view": case.code.short(view)}
-        fix = case.code.method(found.part("INPUT"), f".unsqueeze({int(not is_first)})") if is_cut else ()
-        is_free = not is_step and not is_cut and said["is_carried"] == "0"
-        return case.finding("", said, is_free=str(int(is_free)), fix=fix)
+        return case.finding("", said, is_free=str(int(said["is_carried"] == "0")))
     wanted, got = (case.groups[name].split(", ") for name in ("wanted", "got"))
     layers, batch, hidden = wanted[0] != got[0], wanted[1:-1] != got[1:-1], wanted[-1] != got[-1]
     is_both = made is not None and says(made, "bidirectional") == "True"
+    is_first = made is not None and says(made, "batch_first") == "True"
     is_turned = batch and is_first and state is not None and state.shape[1:2] == given.shape[1:2]
     said |= {"is_layers": str(int(layers)), "is_batch": str(int(batch)), "is_hidden": str(int(hidden))}
     said |= {"is_turned": str(int(is_turned)), "is_anew": str(int(batch and not is_turned))}

@@ -75,6 +75,19 @@ def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
     return (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_floats and case.has_torch else ()
 
 
+def packed(case: Case) -> Finding:
+    """A packed sequence where a tensor is wanted."""
+    found = [one.text for one in case.failure.operands if one.type == "PackedSequence"]
+    only_if(len(found) == 1)
+    node, (name,) = case.node, found
+    parts = [node.value] if isinstance(node, ast.Subscript) else ast.walk(known(node))
+    only_if(any(dotted(part) == name for part in parts))
+    packing = [one for one in case.code.calls if called(one) == "pack_padded_sequence"]
+    is_first = any(case.code.text(word) == "batch_first=True" for call in packing for word in call.keywords)
+    right = f"pad_packed_sequence({name}{', batch_first=True' if is_first else ''})[0]"
+    return case.finding(name=name, right=right, is_first=str(int(is_first)))
+
+
 def runs_backwards(case: Case) -> Finding:
     """A NumPy array with an axis turned around."""
     given = known(next(iter(known(case.call).args), None))
@@ -202,6 +215,37 @@ def many_values(case: Case) -> Finding:
 
 _ASKING = (ast.While, ast.If, ast.IfExp, ast.Assert, ast.BoolOp, ast.UnaryOp, ast.comprehension)
 """What asks whether something is true."""
+
+
+def compared_as_wholes(case: Case) -> Finding:
+    """`min(a, b)`, `max(0, a)` and `max(a)` of tensors, by which Python compares them, or their rows, as wholes."""
+    call = known(case.call)
+    name, given = dotted(call.func), [(one, case.code.text(one)) for one in call.args]
+    only_if(name in ("min", "max") and not case.code.is_bound(name) and not call.keywords and case.has_torch)
+    tensors = [case.tensor_of(one) for one in call.args]
+    other = next((text for tensor, (_, text) in zip(tensors, given, strict=True) if tensor is None), "")
+    many = known(next((one for one in tensors if one is not None), None))
+    node = call.args[tensors.index(many)]
+    fix: Edits
+    if len(given) == 2 and not other:
+        fix = (case.code.replace(call, f"torch.{name}imum({given[0][1]}, {given[1][1]})"),)
+    else:
+        numbers = [one for one in call.args if one is not node]
+        only_if(len(given) == 1 or (len(given) == 2 and _is_number(case, numbers[0])))
+        bound = f"clamp({'min' if name == 'max' else 'max'}={other})" if other else f"{name}()"
+        inside = case.code.text(node)
+        is_plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        fix = (case.code.replace(call, f"{inside}.{bound}" if is_plain else f"({inside}).{bound}"),)
+    said = {"function": name, "right": fix[0].text, "shape": sizes(many.shape), "is_one": str(int(len(given) == 1))}
+    return case.finding("min_of_tensors", said, tensors=(many,), fix=fix)
+
+
+def _is_number(case: Case, node: ast.expr) -> bool:
+    """Whether an argument is a Python number."""
+    operand = case.operand(node)
+    value = node.operand if isinstance(node, ast.UnaryOp) else node
+    is_written = isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+    return is_written or (operand is not None and operand.type in ("int", "float"))
 
 
 def joined_tensors(case: Case) -> Finding:

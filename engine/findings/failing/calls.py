@@ -340,14 +340,33 @@ def optimizer_not_leaf(case: Case) -> Finding:
 
 
 def optimizer_empty(case: Case) -> Finding:
-    """No parameters: all layers are in a plain list, or there are none."""
+    """No parameters: all layers are in a plain list, what gave them was gone through before, or there are none."""
     registered = parameters(case.diagnosis)
     hidden = list(plain_containers(case.diagnosis))
     if len(hidden) == 1:
         span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
         return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
     count = str(len(registered)) if registered else ""
-    return case.finding("", count=count, is_some=str(int(bool(registered))))
+    return _used_up(case) or case.finding("", count=count, is_some=str(int(bool(registered))))
+
+
+def _used_up(case: Case) -> Finding | None:
+    """An iterator of parameters that another line has gone through."""
+    code, given = case.code, next(iter(known(case.call).args), None)
+    operand = case.operand(given)
+    name = code.stands_for(dotted(given), given) if operand is not None else ""
+    made = code.assignments(name) if name else []
+    if operand is None or operand.type not in ("generator", "filter", "map") or len(made) != 1:
+        return None
+    beside = [code.statement_on(frame.span.line) for frame in case.failure.frames if frame.span is not None]
+    until = [one.lineno for one in beside if one is not None and code.function(one) is code.function(made[0])]
+    reads = [node.lineno for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name]
+    used = [at for at in reads if until and made[0].lineno < at < until[0]]
+    if not used:
+        return None
+    value = made[0].value
+    said = {"name": name, "made": code.short(value), "made_line": str(made[0].lineno), "first_line": str(min(used))}
+    return case.finding("optimizer_given_used_up", said, fix=(code.before(value, "list("), code.after(value, ")")))
 
 
 _KEYS = r"{} key\(s\) in state_dict: (.*?)\.\s"

@@ -109,6 +109,21 @@ def custom_gradient(case: Case) -> Finding:
     return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
 
 
+def custom_gradient_not_none(case: Case) -> Finding:
+    """A custom backward that returns a gradient for an argument of forward that was no tensor."""
+    cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
+    forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
+    returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)]
+    only_if(len(returns) == 1)
+    at, names, value = int(case.groups["place"]) - 1, _inputs(cls, forward), known(returns[0].value)
+    only_if(at < len(names))
+    is_apart = isinstance(value, ast.Tuple) and at < len(value.elts)
+    given = value.elts[at] if isinstance(value, ast.Tuple) and is_apart else value
+    said = {"cls": cls.name, "input": names[at], "is_apart": str(int(is_apart)), "place": str(at + 1)}
+    fix = (case.code.replace(given, "None"),) if is_apart else ()
+    return case.finding("", said, span=case.code.span(returns[0]), code=case.code.short(given), fix=fix)
+
+
 def _inputs(cls: ast.ClassDef, forward: ast.FunctionDef) -> list[str]:
     """What a custom forward is given. One with a `setup_context` has no `ctx`."""
     has_context = defined_in(cls, "setup_context") is None
@@ -210,7 +225,8 @@ def sample_of_none(case: Case) -> Finding:
     """A dataset whose `__getitem__` gives None, most often where a way through it has no `return`."""
     methods = [(cls, defined_in(cls, "__getitem__")) for cls in _datasets(case)]
     found = [(cls, method) for cls, method in methods if method is not None]
-    only_if(len(found) == 1 and case.groups["type"] == "NoneType" and case.is_in_loader)
+    type_ = case.groups.get("type") or case.groups["got"]
+    only_if(len(found) == 1 and type_ == "NoneType" and case.is_in_loader)
     ((cls, method),) = found
     last = unreturned(method.body)
     if last is not None:
@@ -220,9 +236,12 @@ def sample_of_none(case: Case) -> Finding:
     given = [one.value for one in ast.walk(method) if isinstance(one, ast.Return) and one.value is not None]
     given += [part for one in given if isinstance(one, ast.IfExp) for part in (one.body, one.orelse)]
     inside = [one for value in given for one in ast.walk(value) if isinstance(one, ast.Constant) and one.value is None]
-    only_if(inside and {*inside} <= {*given})
-    where = case.code.span(known(case.code.statement(inside[0])))
-    return case.finding("sample_is_none", span=where, cls=cls.name, is_said="1")
+    if inside and {*inside} <= {*given}:
+        where = case.code.span(known(case.code.statement(inside[0])))
+        return case.finding("sample_is_none", span=where, cls=cls.name, is_said="1")
+    inside = [one for one in ast.walk(method) if isinstance(one, ast.Constant) and one.value is None]
+    where = case.code.span(case.code.statement(inside[0]) or method) if len(inside) == 1 else case.code.head(method)
+    return case.finding("sample_holds_none", span=where, cls=cls.name)
 
 
 def unreturned(block: list[ast.stmt]) -> ast.stmt | None:
@@ -243,6 +262,38 @@ def unreturned(block: list[ast.stmt]) -> ast.stmt | None:
 
 
 # What is put into a module
+
+
+_OF_MODULES = frozenset(
+    "parameters named_parameters train eval to cuda cpu float half double state_dict load_state_dict zero_grad apply"
+    " children named_children modules named_modules requires_grad_ register_buffer register_parameter".split()
+)
+"""What every module can be asked for."""
+
+
+def without_module(case: Case) -> Finding:
+    """A class with a `forward` that inherits from nothing, called or asked for what a module has."""
+    found, name = case.code.classes(case.groups["type"]), case.groups.get("name", "")
+    only_if(len(found) == 1 and not found[0].bases and (not name or name in _OF_MODULES))
+    cls = found[0]
+    only_if(defined_in(cls, "forward") is not None and defined_in(cls, "__call__") is None)
+    said = {"cls": cls.name, "is_called": str(int(not name)), "asked": name, "defined_line": str(cls.lineno)}
+    return case.finding("", said, span=case.code.head(cls), fix=_made_module(case, cls))
+
+
+def _made_module(case: Case, cls: ast.ClassDef) -> Edits:
+    """The class with a base, and with that made first."""
+    code, base, init = case.code, case.code.under_nn("Module"), defined_in(cls, "__init__")
+    head, start = f"class {cls.name}", cls.col_offset
+    rest = code.line(cls.lineno)[start:].removeprefix(head)
+    if not base or not isinstance(init, ast.FunctionDef) or not rest.startswith((":", "():")):
+        return ()
+    if any(isinstance(one, ast.Name) and one.id == "super" for one in ast.walk(init)):
+        return ()
+    at = start + len(head)
+    named = Edit(Span(cls.lineno, cls.lineno, at, at + rest.index(":")), f"({base})")
+    return named, code.line_above(init.body[0], "super().__init__()")
+
 
 _LAYERS = {
     "relu": "ReLU", "sigmoid": "Sigmoid", "tanh": "Tanh", "gelu": "GELU", "leaky_relu": "LeakyReLU", "elu": "ELU",

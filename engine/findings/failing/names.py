@@ -12,7 +12,7 @@ from engine.findings.failing.stand_ins import sample_sets, sketch, split
 from engine.findings.failing.values import is_tensor
 from engine.program import paste
 from engine.program.edits import Edits
-from engine.program.names import called, dotted
+from engine.program.names import ALIASES, called, dotted
 from engine.program.tree import defined_in
 from engine.trace import Finding
 
@@ -183,6 +183,8 @@ def attribute(case: Case) -> Finding:
     node = a(ast.Attribute, case.node)
     only_if(owner != "None" and name and not name.startswith("_") and node.attr == name)
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
+    if (other := _of_other_module(case, node, common)) is not None:
+        return other
     if holder := case.facts.get("inside", ""):
         return _of_what_is_inside(case, node, common, holder)
     if case.place == "torch.Tensor":
@@ -245,6 +247,29 @@ def _not_kept(case: Case, owner: str, name: str) -> Finding | None:
     fix = case.code.line_after(begun, right) if begun is not None else case.code.line_before(start, right)
     said = {"name": name, "owner": owner, "right": right, "init_line": str(made.lineno)}
     return case.finding("argument_not_kept", said, fix=fix)
+
+
+def _of_other_module(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding | None:
+    """`import torch.nn as F`: an import that gives one module the name that by custom is another's, which has what was
+    asked for."""
+    alias, code = common["receiver"], case.code
+    usual = ALIASES.get(alias, "")
+    if not usual or usual == common["owner"] or case.place != f"{usual}.{node.attr}":
+        return None
+    imports = [each for each in code.nodes if isinstance(each, ast.Import | ast.ImportFrom)]
+    given = [each for each in imports if _gives(each, alias, common["owner"])]
+    asked = [one.attr for one in code.attributes if dotted(one.value) == alias]
+    if len(given) != 1 or len({name[:1].isupper() for name in asked}) != 1:  # else some are of the module that it is
+        return None
+    said = common | {"usual": usual, "right": IMPORTS[alias]}
+    fix = (code.replace(given[0], IMPORTS[alias]),) if len(given[0].names) == 1 else ()
+    return case.finding("import_of_other", said, span=code.span(given[0]), fix=fix)
+
+
+def _gives(statement: ast.Import | ast.ImportFrom, alias: str, module: str) -> bool:
+    """Whether an import gives a module a name."""
+    inside = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+    return any((f"{inside}{one.name}", one.asname or one.name) == (module, alias) for one in statement.names)
 
 
 def unmade(case: Case) -> Finding:

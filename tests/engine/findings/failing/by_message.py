@@ -67,6 +67,13 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\ntorch.optim.SGD(a.parameters() + b.parameters(), lr=.1) #<\n", {"right": "[*a.parameters(), *b.parameters()]"}, True),
         Row("a, b = nn.Linear(1, 1), nn.Linear(1, 1)\ntorch.optim.SGD(list(a.parameters()) + b.parameters(), lr=.1) #<\n", {}, True),
     ],
+    "groups_attribute": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nopt.param_groups.lr = 0.2 #<\n", {"groups": "opt.param_groups"}, True),
+    ],
+    "group_attribute": [
+        Row(W + "opt = torch.optim.SGD([w], lr=.1)\nfor group in opt.param_groups:\n    group.lr = 0.2 #<\n", {"right": "group['lr']"}, True),
+        Row(W + "opt = torch.optim.Adam([w])\nprint(opt.param_groups[0].betas) #<\n", {"group": "opt.param_groups[0]"}, True),
+    ],
     "metric_missing": [
         Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplateau = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\nplateau.step() #<\n", {"line": "8"}),
     ],
@@ -139,6 +146,9 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "result_meant": [
         Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True),
+    ],
+    "sample_holds_none": [
+        Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i, None #<\nnext(iter(DataLoader(Data())))\n", {"cls": "Data"}),
     ],
     "deepcopy_of_holder": [
         Row(W + "import copy\nkept = [w * 2]\ncopy.deepcopy(kept) #<\n", {"name": "kept"}),

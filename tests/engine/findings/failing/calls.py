@@ -328,6 +328,18 @@ TRIGGERS: dict[str, list[Row]] = {
             {"model": "net"},
         ),
     ],
+    "optimizer_given_used_up": [
+        Row(
+            "net = nn.Linear(2, 1)\nparams = net.parameters()\nprint(sum(p.numel() for p in params))\nopt = torch.optim.SGD(params, lr=.1) #<\n",
+            {"name": "params", "made": "net.parameters()", "first_line": "7"},
+            True,
+        ),
+        Row(
+            "def train(net):\n    chosen = filter(lambda p: p.dim() > 1, net.parameters())\n    names = len(list(chosen))\n    return torch.optim.Adam(chosen) #<\ntrain(nn.Linear(2, 1))\n",
+            {"name": "chosen", "first_line": "7"},
+            True,
+        ),
+    ],
     "optimizer_empty_list": [
         Row(
             NET + INIT + "        self.layers = [nn.Linear(1, 1)] #<\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
@@ -406,6 +418,7 @@ NEAR_MISSES: dict[str, str] = {
     "keyword_unknown": "nn.Linear(2, 3, biass=True)\n",
     "keyword_other": "nn.Linear(2, 3, dtyp=torch.float32)\n",
     "keys_taken_for_model": "net = nn.Linear(2, 2)\nkeys = net.load_state_dict(net.state_dict())\nprint(keys)\nnet(torch.ones(1, 2))\n",
+    "optimizer_given_used_up": "net = nn.Linear(2, 1)\nparams = [p for p in net.parameters() if p.dim() > 3]\nprint(len(params))\nopt = torch.optim.SGD(params, lr=.1)\n",
     "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
     "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
     "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",

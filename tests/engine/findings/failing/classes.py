@@ -112,6 +112,14 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square.forward(w) #<\n", {"written": "Square.forward(w)"}, True),
         Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square()(w) #<\n", {"cls": "Square"}, True),
     ],
+    "class_without_module": [
+        Row("class Net: #<\n    def __init__(self):\n        self.fc = nn.Linear(3, 1)\n    def forward(self, x):\n        return self.fc(x)\nnet = Net()\nnet(torch.ones(2, 3))\n", {"cls": "Net", "is_called": "1", "defined_line": "5"}, True),
+        Row("class Net(): #<\n    def __init__(self):\n        self.fc = nn.Linear(3, 1)\n    def forward(self, x):\n        return self.fc(x)\nnet = Net()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n", {"asked": "parameters", "is_called": "0"}, True),
+    ],
+    "custom_backward_not_none": [
+        Row(W + "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        ctx.save_for_backward(x)\n        ctx.k = k\n        return x * k\n    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        slope = (g * x).sum()\n        return g * ctx.k, slope #<\nScale.apply(w, 2.0).sum().backward()\n", {"input": "k", "code": "slope", "place": "2"}, True),
+        Row(W + "class Power(torch.autograd.Function):\n    @staticmethod\n    def forward(n, x):\n        return x ** n\n    @staticmethod\n    def setup_context(ctx, inputs, output):\n        ctx.n, x = inputs\n        ctx.save_for_backward(x)\n    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        both = g, g * ctx.n * x ** (ctx.n - 1)\n        return both #<\nPower.apply(3, w).sum().backward()\n", {"input": "n", "is_apart": "0", "place": "1"}),
+    ],
     "custom_backward_shape": [
         Row(
             SQUARE.format(mark="", saved=SAVES).replace("return 2 * x * g", "return (2 * x * g).sum(0, keepdim=True).expand(3) #<") + W + "Square.apply(w).sum().backward()\n",
@@ -161,6 +169,8 @@ NEAR_MISSES: dict[str, str] = {
     "forward_inside_init": NET + "    def call(self, x):\n        def forward(y):\n            return y\n        return forward(x)\nNet()(torch.ones(2))\n",
     "function_not_static": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
     "function_not_applied": NET + INIT + "    def forward(self, x):\n        return x\nNet().forward()\n",
+    "class_without_module": "class Net:\n    def forward(self, x):\n        return x\nNet().parts\n",
+    "custom_backward_not_none": W + "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k):\n        ctx.k = k\n        return x * k\n    @staticmethod\n    def backward(ctx, g):\n        return g * ctx.k, g.sum()\nScale.apply(w, torch.tensor(2.0)).sum().backward()\n",
     "custom_backward_shape": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
     "dataset_method_missing": "class Bag:\n    pass\nlen(Bag())\n",
     "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",

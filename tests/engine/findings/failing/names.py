@@ -157,6 +157,21 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "y = x.gelu() #<\n", {"place": "torch.nn.functional.gelu"}, True),
         Row(X + "y = x.stack() #<\n", {"place": "torch.stack"}),
     ],
+    "import_of_other": [
+        Row(
+            "import torch.nn as F #<\nprint(F.relu(torch.ones(2)))\n",
+            {"owner": "torch.nn", "usual": "torch.nn.functional"},
+            True,
+        ),
+        Row(
+            "from torch import functional as F #<\nprint(F.softmax(torch.ones(2), dim=0))\n", {"name": "softmax"}, True
+        ),
+        Row(
+            "import torch.nn.functional as nn #<\nclass Net(nn.Module):\n    pass\n",
+            {"right": "from torch import nn"},
+            True,
+        ),
+    ],
     "name_elsewhere": [
         Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
         Row(W + "opt = nn.SGD([w], lr=.1) #<\n", {"place": "torch.optim.SGD"}, True),
@@ -266,6 +281,7 @@ NEAR_MISSES: dict[str, str] = {
     "no_such_import": "from torch import optm\n",
     "tensor_method": "torch.one(3)\n",
     "function_not_method": X + "x.relu()\nx.flurb()\n",
+    "import_of_other": "import torch.nn as F\nlayer = F.Linear(2, 1)\nF.relu(layer(torch.ones(1, 2)))\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
     "attribute_misspelt": NET + INIT + "        self.weight_decay = 1\nNet().weight\n",
     "layer_not_kept": NET + INIT + "        fc = nn.Linear(3, 2)\n        self.net = nn.Sequential(fc)\n    def forward(self, x):\n        return self.fc(x)\nNet()(torch.ones(1, 3))\n",

@@ -19,7 +19,6 @@ from engine.findings.diagnosis import (
     number,
     numbers_of,
 )
-from engine.findings.leaks import parted_in_turn
 from engine.findings.optimizer_code import (
     PARAMETERS,
     bound_once,
@@ -574,8 +573,6 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if _has_other_data(diagnosis, own, fresh) or _begins_elsewhere(own, fresh):
             continue
-        if any(parted_in_turn(diagnosis.code, loop) for loop in diagnosis.code.loops(made)):
-            continue  # a new beginning in each fold is meant
         yield diagnosis.finding(
             "optimizer_made_anew",
             "warning" if len(own) < LONG_LIFE * len(fresh) else "note",

@@ -30,21 +30,6 @@ THREE_LINES = "    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"
 
 STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
 
-FOLDS = """import numpy as np
-X, y = torch.randn(12, 3), torch.randint(0, 2, (12,))
-net = nn.Linear(3, 2)
-folds = np.array_split(np.random.permutation(12), 3)
-for fold in range(3):
-    tests = folds[fold]
-    train = np.concatenate([folds[j] for j in range(3) if j != fold])
-    opt = torch.optim.Adam(net.parameters())
-    net.train()
-    for _ in range(2):
-        opt.zero_grad(); F.cross_entropy(net(X[train]), y[train]).backward(); opt.step()
-    net.eval()
-    print((net(X[tests]).argmax(1) == y[tests]).float().mean())
-"""
-
 GAN = """G, D = nn.Linear(2, 3), nn.Linear(3, 1)
 of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
 for i in range(3):

@@ -1,6 +1,6 @@
 """What `engine/findings/optimizers.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import DATA, FIT, FOLDS, LOOP, SGD, STEP, TRAIN, Mistake
+from tests.engine.findings.mistakes import DATA, FIT, LOOP, SGD, STEP, TRAIN, Mistake
 
 PAIR = """x = torch.randn(6, 3)
 encoder = nn.Linear(3, 2)
@@ -475,7 +475,6 @@ with torch.no_grad():
 fit(2)
 """),
     # a new optimizer in each fold is meant
-    ("optimizer_made_anew", FOLDS),
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),
     ("freeze_undone", f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 for p in [*net.parameters(), *head.parameters()]:

@@ -3,15 +3,13 @@
 import ast
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise, takewhile
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise, takewhile
 from typing import Literal
 
 from engine.findings.diagnosis import (
     UNKNOWN,
     Diagnosis,
-    argument,
     by_number,
     fed_by,
     grouped,
@@ -20,11 +18,11 @@ from engine.findings.diagnosis import (
     numbers_of,
     size_of,
 )
-from engine.findings.optimizer_code import bound_once, made_by, receiver
+from engine.findings.optimizer_code import made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
-from engine.trace import Change, Finding, Span, Tensor, Update, Warning
+from engine.trace import Change, Finding, Span, Update, Warning
 
 SIZES_APART = 5
 """How many times larger one step may make the weights of a layer than they were made to be."""
@@ -40,12 +38,9 @@ HARDLY = 1e-4
 LONGEST = 10
 """How many learning rates long a step of an adaptive optimizer is at most, in each number: the first of RMSprop."""
 MOST_MOMENTUM = 0.999
-CLOSE = 1e-3
 LEFT = 0.05
-"""Of the size of weights, where a decay has taken the rest."""
-HARDER = 3
+"""Share of the first learning rate that a plan which goes up again has come down to before."""
 NEARLY = 0.9
-MANY = 32
 DEAD = 1e-3
 """Share of the first learning rate at which nothing is learnt any more."""
 FEWEST_RATES = 8
@@ -199,32 +194,6 @@ def _moved(diagnosis: Diagnosis, step: Update, rate: float) -> tuple[float, bool
     return math.sqrt(squares), is_known
 
 
-def weights_decayed_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A weight decay that pulls to 0 harder than any gradient pulls away: nothing of the weights is left."""
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
-        decays = [float(group.get("weight_decay", "0") or 0) for group in steps[0].settings]
-        left = [diagnosis.tensors.get(change.after or "") for change in steps[-1].changes]
-        first = _length(diagnosis, (change.before for change in steps[0].changes))
-        pull = _length(diagnosis, (change.gradient for change in steps[0].changes))
-        last = _length(diagnosis, (change.after for change in steps[-1].changes))
-        if not decays or max(decays) <= 0 or not first or last > LEFT * first or max(decays) * first < HARDER * pull:
-            continue
-        if None in map(size_of, left):
-            continue  # NaN, say: that is not 0
-        made = made_by(diagnosis, steps[0])
-        word = keyword(made.value, "weight_decay") if made is not None and isinstance(made.value, ast.Call) else None
-        yield diagnosis.warning(
-            "weights_decayed_away",
-            word.value if word is not None else steps[0].span,
-            tensors=diagnosis.changed_by(steps[0])[:8],
-            fix=(diagnosis.code.replace(word.value, "1e-4"),) if word is not None else (),
-            decay=f"{max(decays):g}",
-            first=f"{first:.3g}",
-            last=f"{last:.3g}",
-            count=diagnosis.counted(steps),
-        )
-
-
 def _length(diagnosis: Diagnosis, states: Iterable[str | None]) -> float:
     """How long all numbers of some tensors are, taken for one vector."""
     sizes = [(size_of(diagnosis.tensors.get(state or "")) or 0.0, diagnosis.elements(state or "")) for state in states]
@@ -236,39 +205,6 @@ def _is_lost(losses: list[float]) -> bool:
     first = losses[0]
     never_lower = first > 0 and min(losses[1:]) > NEARLY * first
     return never_lower or (losses[1] > 10 * abs(first) and losses[-1] > abs(first) / 2)
-
-
-def losses_summed(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A loss that grew without end and is the sum over all samples: each step is as many times longer."""
-    code = diagnosis.code
-    for passes in diagnosis.passes_by_place.values():
-        roots = [diagnosis.tensors.get(pass_.roots[0].tensor or "") for pass_ in passes if len(pass_.roots) == 1]
-        maker = diagnosis.maker.get(roots[0].id) if len(roots) > 2 and roots[0] is not None else None
-        given = diagnosis.input_of(maker) if maker is not None and argument(maker, "reduction") == "'sum'" else None
-        if maker is None or given is None or not diagnosis.steps or diagnosis.elements(given.id) < MANY:
-            continue
-        if not _explodes(roots) or diagnosis.stepped.isdisjoint(fed_by(passes[0])):
-            continue
-        written = [word for call in code.calls for word in call.keywords if word.arg == "reduction"]
-        is_one = len(written) == 1 and isinstance(written[0].value, ast.Constant)
-        yield diagnosis.warning(
-            "loss_summed",
-            written[0].value if is_one else maker.span,
-            tensors=maker.outputs,
-            fix=(code.replace(written[0].value, '"mean"'),) if is_one else (),
-            loss=maker.name,
-            loss_line=line(maker.span),
-            count=str(diagnosis.elements(given.id)),
-            lr=_rates(diagnosis.steps[0]),
-        )
-
-
-def _explodes(roots: Sequence[Tensor | None]) -> bool:
-    """Whether a loss grew without end, and with the very first step: of gradients left over it would be a later one."""
-    values = [float(root.data[0]) for root in roots if root is not None and root.data]
-    if len(values) < LEAST_STEPS or values[1] < abs(values[0]):
-        return False
-    return not all(map(math.isfinite, values)) or values[-1] > 100 * abs(values[0])
 
 
 def _is_thrown(diagnosis: Diagnosis, change: Change, before: float, after: float) -> bool:
@@ -320,10 +256,6 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         statement = code.statement_at(warning.span)
         other = code.statement_at(diagnosis.steps[0].span) if diagnosis.steps else None
-        strange = _of_another_optimizer(diagnosis, statement)
-        if strange is not None:
-            yield strange
-            return
         if not any(update.kind == "step" for update in diagnosis.trace.updates):
             yield from _without_steps(diagnosis, warning)
             return
@@ -352,93 +284,10 @@ def _without_steps(diagnosis: Diagnosis, warning: Warning) -> Iterator[Finding]:
     yield diagnosis.finding("schedule_without_steps", severity, call, scheduler=scheduler, is_learning=learning)
 
 
-def _of_another_optimizer(diagnosis: Diagnosis, stepped: ast.stmt | None) -> Finding | None:
-    """A scheduler made for an optimizer that never steps: another one has its name since, or does its work."""
-    code = diagnosis.code
-    call = stepped.value if isinstance(stepped, ast.Expr) else None
-    name = dotted(call.func.value) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else ""
-    made = bound_once(diagnosis, name)
-    given = made.value.args[0] if made is not None and isinstance(made.value, ast.Call) and made.value.args else None
-    if made is None or given is None or not diagnosis.steps:
-        return None
-    again = [each for each in code.bindings if dotted(given) and dotted(each.targets[0]) == dotted(given)]
-    again = [each for each in again if each.lineno > made.lineno and code.function(each) is code.function(made)]
-    is_another = isinstance(given, ast.Call) or bound_once(diagnosis, dotted(given)) is not None
-    moving = {code.stands_for(receiver(diagnosis, step)) for step in diagnosis.steps}
-    if not again and (not is_another or code.stands_for(dotted(given)) in moving):
-        return None
-    step = diagnosis.steps[0]
-    return diagnosis.warning(
-        "scheduler_of_another_optimizer",
-        again[0] if again else made,
-        fix=code.moved(made, after=again[-1]) if again else (),
-        name=name,
-        optimizer=code.short(given),
-        made_line=str(made.lineno),
-        step_line=line(step.span),
-        lr=_rates(step),
-    )
-
-
-def schedules_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Two schedulers made of one optimizer in the same words, beside another one whose rate no scheduler changes."""
-    code = diagnosis.code
-    bound = [(each, each.value) for each in code.bindings if isinstance(each.value, ast.Call)]
-    made = [
-        (each, call) for each, call in bound if called(call).endswith("LR") and call.args and diagnosis.has_run(call)
-    ]
-    given = {dotted(call.args[0]).rpartition(".")[2] for _, call in made}
-    calls = ((code.call_at(step.span), step) for step in diagnosis.steps)
-    steps = {dotted(call.func.value): step for call, step in calls if call and isinstance(call.func, ast.Attribute)}
-    left = [name for name in steps if name.rpartition(".")[2] not in given]
-    for (first, call), (second, again) in pairwise(made):
-        if len(left) != 1 or len(steps) != 2 or code.text(call) != code.text(again) or not code.follows(first, second):
-            continue
-        yield diagnosis.warning(
-            "schedules_of_one",
-            second,
-            name=dotted(second.targets[0]),
-            first=dotted(first.targets[0]),
-            optimizer=code.short(call.args[0]),
-            other=left[0],
-            lr=_rates(steps[left[0]]),
-        )
-
-
 def _rates(step: Update) -> str:
     """The learning rate of a step, for a sentence."""
     rate = _rate(step)
     return f"{rate:.4g}" if rate is not None else UNKNOWN
-
-
-def rates_for_factors(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `LambdaLR` whose function gives rates where factors are asked for: the rate ends as a square of itself."""
-    made = [call for call in diagnosis.code.calls if called(call) == "LambdaLR" and diagnosis.has_run(call)]
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
-        first = {number(setting.get("initial_lr")) for step in steps for setting in step.settings}
-        rates = [rate for step in steps if (rate := _rate(step)) is not None]
-        given = first.pop() if len(first) == 1 else None
-        if len(made) != 1 or not given or len(rates) < LEAST_STEPS or len(rates) != len(steps):
-            continue
-        most, is_tiny = max(rates), given < LEFT or (given < NEARLY and _reads_rate_of(diagnosis, made[0], steps[0]))
-        if is_tiny and math.isclose(most, given * given, rel_tol=CLOSE) and rates.index(most) < len(rates) - 1:
-            yield diagnosis.warning(
-                "rates_for_factors",
-                made[0],
-                optimizer=receiver(diagnosis, steps[0]) or steps[0].optimizer or "",
-                initial=f"{given:.4g}",
-                most=f"{most:.4g}",
-                step_line=line(steps[0].span),
-            )
-
-
-def _reads_rate_of(diagnosis: Diagnosis, scheduler: ast.Call, step: Update) -> bool:
-    """Whether a scheduler, or the function it is given, reads the name that an optimizer has its rate from."""
-    code, made = diagnosis.code, made_by(diagnosis, step)
-    rate = _rate_written(made.value) if made is not None and isinstance(made.value, ast.Call) else None
-    given = {node.id for node in ast.walk(scheduler) if isinstance(node, ast.Name)}
-    read = (scheduler, *(each for each in code.functions if getattr(each, "name", "") in given))
-    return bool(dotted(rate)) and any(dotted(node) == dotted(rate) for each in read for node in ast.walk(each))
 
 
 MOST_NAMES = 4
@@ -487,32 +336,6 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _is_choice(code: Source, step: ast.Call, loop: ast.AST) -> bool:
     """Whether a condition decides in the turns of a loop if a line runs."""
     return any(isinstance(above, ast.If) for above in takewhile(lambda above: above is not loop, code.runs_in(step)))
-
-
-def scheduled_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A scheduler stepped in each batch, and once more in each epoch."""
-    code = diagnosis.code
-    made = [call for call in code.calls if SCHEDULES.search(called(call))] if len(diagnosis.steps) > 2 else []
-    for call in made:
-        steps = [
-            each
-            for each in _schedule_steps(diagnosis, call)
-            if diagnosis.has_run(each) and not (each.args or each.keywords)
-        ]
-        turns = {each: [above for above in code.runs_in(each) if isinstance(above, TURNS)] for each in steps}
-        inner, outer = sorted(steps, key=lambda each: -len(turns[each])) if len(steps) == 2 else (call, call)
-        loops = turns.get(inner, [])
-        moving = code.statement_at(diagnosis.steps[0].span)
-        if len(loops) < 2 or turns[outer] != loops[1:] or moving is None or loops[0] not in code.loops(moving)[:1]:
-            continue
-        if not any(_is_choice(code, each, loops[1]) for each in steps):
-            yield diagnosis.warning(
-                "scheduled_twice",
-                outer,
-                name=dotted(code.receiver(outer)),
-                step_line=str(inner.lineno),
-                batch_line=str(loops[0].lineno),
-            )
 
 
 def _steps_taken(diagnosis: Diagnosis) -> float:
@@ -609,100 +432,6 @@ def _planned_in_batches(
 
 def _stands_for(code: Source, node: ast.AST) -> str:
     return code.stands_for(dotted(node), node) or dotted(node)
-
-
-def schedules_begun_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A checkpoint that keeps the state of a schedule beside others, of which only the others are restored: the
-    learning rates go through those of the beginning again."""
-    code = diagnosis.code
-    for saved in (node for node in code.nodes if isinstance(node, ast.Dict) and diagnosis.steps):
-        kept = _states_kept(saved)
-        if not kept:
-            continue
-        loads = [each for each in code.calls if called(each) == "load_state_dict" and diagnosis.has_run(each)]
-        loads = [
-            each for each in loads if any(isinstance(key, ast.Constant) and key.value in kept for key in ast.walk(each))
-        ]
-        at = max((diagnosis.op_step[op.id] for each in loads for op in diagnosis.ops_at(code.span(each))), default=0)
-        strings = Counter(node.value for node in code.nodes if isinstance(node, ast.Constant)) if at else Counter()
-        left = [(key, owner) for key, owner in kept.items() if strings[key] == 1]
-        if len(left) != 1 or not _is_plan(diagnosis, left[0][1]):
-            continue
-        before, after = _rates_in_turn(diagnosis, 0, at), _rates_in_turn(diagnosis, at, None)
-        if not _begins_again(before, after):
-            continue
-        ((key, owner),) = left
-        last = max(loads, key=lambda call: call.lineno)
-        yield diagnosis.warning(
-            "schedule_begun_anew",
-            last,
-            fix=_restored_too(diagnosis, last, key, owner),
-            name=owner,
-            key=key,
-            saved_line=str(saved.lineno),
-            before=f"{before[-1]:.4g}",
-            after=f"{after[1]:.4g}",
-        )
-
-
-def _begins_again(before: Sequence[float], after: Sequence[float]) -> bool:
-    """Whether learning rates come after a break as they did in the beginning: the same numbers, or changed by the same
-    factors, where those do not stay the same anyway."""
-    factors = [[other / one if one else 0.0 for one, other in pairwise(rates)] for rates in (before, after)]
-    is_bent = len(factors[0]) > 1 and not math.isclose(factors[0][0], factors[0][-1], rel_tol=CLOSE)
-    alike = [(before[1:], after[1:]), *([(factors[0], factors[1])] if is_bent else [])]
-    same = ([math.isclose(one, other) for one, other in zip(*each, strict=False)] for each in alike)
-    return any(each and all(each) for each in same)
-
-
-def _states_kept(saved: ast.Dict) -> dict[str, str]:
-    """The names whose `state_dict()` a dictionary is written with, by its keys."""
-    entries = zip(saved.keys, saved.values, strict=True)
-    calls = [
-        (key, each.func.value)
-        for key, each in entries
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr == "state_dict"
-    ]
-    return {
-        key.value: dotted(owner) for key, owner in calls if isinstance(key, ast.Constant) and isinstance(key.value, str)
-    }
-
-
-def _is_plan(diagnosis: Diagnosis, name: str) -> bool:
-    """Whether a name stands for a scheduler that comes to no rate twice; where its class is not known, for what is
-    stepped and no optimizer, in a program with such a scheduler."""
-    code = diagnosis.code
-    made = diagnosis.value_of(name)
-    types = [bound.type for bound in diagnosis.trace.variables if bound.name == name]
-    kinds = types or ([called(made)] if isinstance(made, ast.Call) else [])
-    if not kinds:
-        moved = {step.span for step in diagnosis.steps}
-        stepped = [call for call in code.calls if called(call) == "step" and dotted(code.receiver(call)) == name]
-        kinds = [kind for each in code.calls if (kind := called(each)).endswith("LR")]
-        if not any(diagnosis.has_run(call) and code.span(call) not in moved for call in stepped):
-            return False
-    return bool(kinds) and all(kind.endswith("LR") and kind != "CyclicLR" for kind in kinds)
-
-
-def _rates_in_turn(diagnosis: Diagnosis, begin: int, end: int | None) -> list[float]:
-    """The learning rates of the steps in a part of the run, each once while it stays."""
-    steps = [
-        step
-        for step in diagnosis.steps
-        if begin < diagnosis.update_step[step.id] and (end is None or diagnosis.update_step[step.id] < end)
-    ]
-    return [rate for rate, _ in groupby(map(_rate, steps)) if rate is not None]
-
-
-def _restored_too(diagnosis: Diagnosis, load: ast.Call, key: str, owner: str) -> Edits:
-    """The state of the schedule loaded as well, where one name alone can be the new one's."""
-    code, types = diagnosis.code, {bound.name: bound.type for bound in diagnosis.trace.variables}
-    alike = [name for name, kind in types.items() if kind == types.get(owner)]
-    names = [name for name in alike if name != owner] or alike
-    given = load.args[0] if load.args else None
-    if len(names) != 1 or not isinstance(given, ast.Subscript):
-        return ()
-    return code.line_after(code.statement(load), f"{names[0]}.load_state_dict({code.text(given.value)}[{key!r}])")
 
 
 def rates_that_die(diagnosis: Diagnosis) -> Iterator[Finding]:

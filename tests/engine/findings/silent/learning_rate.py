@@ -1,6 +1,6 @@
 """What `engine/findings/learning_rate.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import DATA, FIT, LOOP, SGD, STEP, THREE_LINES, TRAIN, Mistake
+from tests.engine.findings.mistakes import FIT, LOOP, SGD, STEP, THREE_LINES, TRAIN, Mistake
 
 RATE = (
     """x, y = torch.randn(40, 4), torch.randn(40, 1)
@@ -11,28 +11,6 @@ for i in range(6):
 """
     + THREE_LINES
 )
-
-RESUMED = """import io
-def build():
-    net = nn.Linear(3, 1)
-    opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-    return net, opt, torch.optim.lr_scheduler.CosineAnnealingLR(opt, 8)
-def train(net, opt, plan, begin, end):
-    for _ in range(begin, end):
-        for x in torch.randn(2, 4, 3):
-            opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
-        plan.step()
-net, opt, plan = build()
-train(net, opt, plan, 0, 4)
-file = io.BytesIO()
-torch.save({"turn": 4, "net": net.state_dict(), "opt": opt.state_dict(), "schedule": plan.state_dict()}, file)
-file.seek(0)
-kept = torch.load(file)
-other, again, rest = build()
-other.load_state_dict(kept["net"])
-again.load_state_dict(kept["opt"])
-train(other, again, rest, kept["turn"], 8)
-"""
 
 TWICE = """def train(model, epoch):
     model.train()
@@ -234,16 +212,6 @@ Fit("4").run()
 x = torch.randn(40, 4)
 Trainer(nn.Linear(4, 2), 4).fit(list(zip(x.split(8), (x[:, 0] > 0).long().split(8))))
 """, cure=(("        self.sched.step()\n", ""), ("            print(epoch)", "            self.sched.step()"))),
-    Mistake("scheduled_twice", 12, TWICE, cures=(("opt.step()\n        plan.step()", "opt.step()"), ("epoch)\n        plan.step()", "epoch)")), says={"step_line": "8"}),
-    Mistake("scheduled_twice", 11, """net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=12)
-for turn in range(3):
-    for _ in range(4):
-        net(torch.randn(8, 3)).pow(2).mean().backward()
-        opt.step(); plan.step(); opt.zero_grad()
-    plan.step()
-""", cure=(("\n    plan.step()\n", "\n"),), says={"step_line": "10"}),
     Mistake("scheduled_per_batch", 9, """def train_one_epoch(model, loader, opt, scheduler):
     for x, y in loader:
         opt.zero_grad()
@@ -289,45 +257,6 @@ for epoch in range(8):
     loss.backward()
     optimizer.step()
 """, cures=(("50.0)", "0.05)"), ("net.parameters(), 50.0", "[{'params': net.parameters()}], 1e-3")), mends=True),
-    Mistake("loss_summed", 6, """x = torch.randn(400, 3); y = x @ torch.tensor([[1.], [2.], [-1.]])
-net = nn.Sequential(nn.Linear(3, 10), nn.ReLU(), nn.Linear(10, 1))
-criterion = nn.MSELoss(reduction="sum")
-opt = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
-for i in range(12):
-    loss = criterion(net(x), y)
-""" + THREE_LINES, cures=(('"sum"', '"mean"'), ("lr=0.02", "lr=0.00001")), mends=True),
-    Mistake("loss_summed", 7, """x = torch.randn(200, 2); y = 3 * x.sum(1, keepdim=True)
-net = nn.Linear(2, 1); opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for i in range(15):
-    loss = F.mse_loss(net(x), y, reduction='sum')
-""" + THREE_LINES, cures=(("reduction='sum'", "reduction='mean'"), ("lr=0.1", "lr=0.0001")), mends=True),
-    Mistake("schedules_of_one", 7, """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
-opt_a, opt_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
-plan_a = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
-plan_b = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
-for i in range(4):
-    x = torch.randn(8, 3)
-    opt_a.zero_grad(); opt_b.zero_grad()
-    (a(x).pow(2).mean() + b(x).pow(2).mean()).backward()
-    opt_a.step(); opt_b.step()
-    plan_a.step(); plan_b.step()
-""", cure=(("plan_b = torch.optim.lr_scheduler.StepLR(opt_a", "plan_b = torch.optim.lr_scheduler.StepLR(opt_b"),)),
-    Mistake("schedules_of_one", 9, """class Trainer:
-    def __init__(self):
-        self.g, self.d = nn.Linear(3, 1), nn.Linear(3, 1)
-        self.g_opt, self.d_opt = (torch.optim.Adam(each.parameters()) for each in (self.g, self.d))
-        self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt, 0.9)
-        self.d_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt, 0.9)
-    def fit(self, x):
-        for net in (self.g, self.d):
-            net(x).pow(2).mean().backward()
-        self.g_opt.step(); self.d_opt.step()
-        self.g_opt.zero_grad(); self.d_opt.zero_grad()
-        self.g_plan.step(); self.d_plan.step()
-trainer = Trainer()
-for i in range(3):
-    trainer.fit(torch.randn(4, 3))
-""", cure=(("self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.d_opt", "self.g_plan = torch.optim.lr_scheduler.ExponentialLR(self.g_opt"),)),
     Mistake("rate_dies", 10, """net, plan = nn.Linear(3, 1), {"step_size": 2, "gamma": 0.1}
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 schedule = torch.optim.lr_scheduler.StepLR(opt, **plan)
@@ -386,69 +315,6 @@ def fit(net, loader, turns=2):
         plan.step()
 fit(nn.Linear(3, 1), torch.randn(5, 8, 3))
 """, cure=(("10 * len(loader)", "1"),)),
-    Mistake("scheduler_of_another_optimizer", 10, """net = nn.Linear(3, 1)
-def make():
-    return torch.optim.SGD(net.parameters(), lr=0.1)
-opt = make()
-plan = torch.optim.lr_scheduler.StepLR(opt, 2)
-for epoch in range(3):
-    opt = make()
-    for x in torch.randn(2, 4, 3):
-        opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
-    plan.step()
-""", cure=(("    opt = make()\n", ""),)),
-    Mistake("scheduler_of_another_optimizer", 8, DATA + """opt = torch.optim.Adam(net.parameters())
-plan = torch.optim.lr_scheduler.StepLR(opt, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for i in range(2):
-""" + FIT + "    plan.step()\n", says={"name": "plan", "optimizer": "opt", "lr": "0.1"}, mends=True),
-    Mistake("scheduler_of_another_optimizer", 8, DATA + """first = torch.optim.SGD(net.parameters(), lr=0.1)
-opt = torch.optim.SGD(net.parameters(), lr=0.5)
-plan = torch.optim.lr_scheduler.ExponentialLR(first, 0.5)
-for i in range(2):
-""" + FIT + "    plan.step()\n", says={"step_line": "12"}),
-    Mistake("scheduler_of_another_optimizer", 7, SGD + """plan = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(net.parameters(), lr=0.1), 1)
-for i in range(2):
-""" + FIT + "    plan.step()\n", says={"optimizer": "torch.optim.SGD(net.parameters(), lr=0.1)"}),
-    Mistake("schedule_begun_anew", 22, RESUMED, cures=(
-        ('again.load_state_dict(kept["opt"])', 'again.load_state_dict(kept["opt"]); rest.load_state_dict(kept["schedule"])'),
-        (', "schedule": plan.state_dict()}', '}'), ('kept["turn"], 8', '0, 0'), ("(opt, 8)", "(opt, 9000, 0.1)"),
-        ('"schedule": plan', '"schedule": net'),
-    ), mends=True),
-    Mistake("schedule_begun_anew", 14, """class Fit:
-    def __init__(self, net):
-        self.net, self.turns = net, 0
-        self.opt = torch.optim.Adam(net.parameters(), lr=0.1)
-        self.plan = torch.optim.lr_scheduler.LambdaLR(self.opt, lambda turn: 1 / (1 + turn))
-    def state(self):
-        parts = dict(turns=self.turns)
-        parts.update({"net": self.net.state_dict(), "opt": self.opt.state_dict(), "plan": self.plan.state_dict()})
-        return parts
-    def resume(self, parts):
-        self.net.load_state_dict(parts["net"]); self.opt.load_state_dict(parts["opt"])
-        self.turns = parts["turns"]
-        return self
-    def run(self, turns):
-        while self.turns < turns:
-            loss = self.net(torch.randn(4, 3)).pow(2).mean()
-            self.opt.zero_grad(); loss.backward(); self.opt.step()
-            self.plan.step(); self.turns += 1
-first = Fit(nn.Linear(3, 1))
-first.run(4)
-Fit(nn.Linear(3, 1)).resume(first.state()).run(8)
-""", cures=(('self.turns = parts["turns"]', 'self.turns = parts["turns"]; self.plan.load_state_dict(parts["plan"])'), (' self.opt.load_state_dict(parts["opt"])', ' print(len(parts["opt"]))\n        for _ in range(4):\n            self.plan.step()'))),
-    Mistake("weights_decayed_away", 5, """net = nn.Sequential(nn.Linear(5, 9), nn.ReLU(), nn.Linear(9, 2))
-opt = torch.optim.SGD(net.parameters(), lr=0.1, weight_decay=8)
-x, y = torch.randn(20, 5), torch.randint(2, (20,))
-for _ in range(9):
-    loss = F.cross_entropy(net(x), y)
-""" + STEP, cure=(("weight_decay=8", "weight_decay=0.01"),), mends=True),
-    Mistake("weights_decayed_away", 5, """net = nn.Linear(6, 1)
-opt = torch.optim.AdamW(net.parameters(), lr=0.5, weight_decay=1.9)
-x = torch.zeros(8, 6)
-for _ in range(12):
-    loss = net(x).square().mean() * 1e-6
-""" + STEP, cure=(("lr=0.5", "lr=0.001"),), mends=True),
     Mistake("steps_too_short", 5, """net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
 opt = torch.optim.SGD(net.parameters(), lr=1e-9)
 x, y = torch.randn(9, 4), torch.randn(9, 1) + 3
@@ -470,46 +336,6 @@ for _ in range(9):
     nn.utils.clip_grad_norm_(net.parameters(), 1e-7)
     opt.step()
 """, cure=(("1e-7", "1.0"),)),
-    Mistake("rates_for_factors", 10, """rate, total = 0.02, 8
-net = nn.Linear(3, 1)
-opt = torch.optim.AdamW(net.parameters(), lr=rate)
-def at(step):
-    return rate * (step + 1) / 3 if step < 3 else rate * (total - step) / 5
-
-plan = torch.optim.lr_scheduler.LambdaLR(opt, lr_lambda=at)
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(total):
-    loss = F.mse_loss(net(x), y)
-""" + STEP + "    plan.step()\n", cure=(("return rate * (step + 1) / 3 if step < 3 else rate * (total", "return (step + 1) / 3 if step < 3 else (total"),)),
-    Mistake("rates_for_factors", 6, """net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), 0.01)
-plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.01 * 0.9 ** epoch)
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(5):
-    loss = F.mse_loss(net(x), y)
-""" + STEP + "    plan.step()\n", cure=(("0.01 * 0.9 ** epoch", "(epoch + 1) / 500"),)),
-    Mistake("rates_for_factors", 11, """import math
-class args:
-    rate, epochs = 0.6, 6
-def cosine(step, total, most, least):
-    return least + (most - least) * 0.5 * (1 + math.cos(step / total * math.pi))
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), args.rate, momentum=0.9, nesterov=True)
-plan = torch.optim.lr_scheduler.LambdaLR(opt, lr_lambda=lambda step: cosine(step, args.epochs, args.rate, 1e-3))
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(args.epochs):
-    loss = F.mse_loss(net(x), y)
-""" + STEP + "    plan.step()\n", cure=(("args.rate, 1e-3)", "1, 1e-3)"),), says={"initial": "0.6", "most": "0.36"}),
-    Mistake("rates_for_factors", 9, """lr = 0.1
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=lr)
-def decayed(epoch):
-    return lr * 0.95 ** epoch
-plan = torch.optim.lr_scheduler.LambdaLR(opt, decayed)
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(5):
-    loss = F.mse_loss(net(x), y)
-""" + STEP + "    plan.step()\n", cures=(("return lr *", "return"), ("lr=lr", "lr=1.0"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("scheduled_per_batch", SGD + """plan = torch.optim.lr_scheduler.StepLR(opt, step_size=1, gamma=0.99)
@@ -530,25 +356,6 @@ opt = torch.optim.SGD([table], lr=0.01)
 for i in range(10):
     loss = F.cross_entropy(table[i : i + 8] @ table.t() / 100 + 1, torch.arange(8))
 """ + STEP),
-    ("rates_for_factors", """lr = 0.5
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=lr)
-plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: 0.5 ** (epoch + 1))
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(5):
-    loss = F.mse_loss(net(x), y)
-""" + STEP + "    plan.step()\n"),
-    ("rates_for_factors", """lr, least = 0.1, 0.01
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=lr)
-plan = torch.optim.lr_scheduler.LambdaLR(opt, lambda epoch: max(lr * 0.5 ** epoch, least) / lr)
-x, y = torch.randn(9, 3), torch.randn(9, 1)
-for _ in range(5):
-    loss = F.mse_loss(net(x), y)
-""" + STEP + "    plan.step()\n"),
-    # a choice of the two, and two schedulers
-    ("scheduled_twice", TWICE.replace("\n        plan.step()\ndef", "\n        if epoch < 2: plan.step()\ndef").replace("epoch)\n        plan", "epoch)\n        if epoch > 1: plan")),
-    ("scheduled_twice", TWICE.replace("epoch)\n        plan", "epoch)\n        slow").replace("plan = ", "slow = torch.optim.lr_scheduler.StepLR(opt, 2)\nplan = ")),
     ("scheduled_per_batch", """lin, plans = nn.Linear(2, 1), {}
 opts = [torch.optim.SGD(lin.parameters(), lr=0.1)]
 plans["a"] = torch.optim.lr_scheduler.StepLR(opts[0], step_size=3)
@@ -595,12 +402,6 @@ sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=4)
 for e in range(5):
     opt.zero_grad(); (w ** 2).sum().backward(); opt.step(); sched.step()
 """),
-    ("weights_decayed_away", """net, x = nn.Linear(3, 2), torch.randn(8, 3)
-opt = torch.optim.Adam(net.parameters(), lr=0.01, weight_decay=5e-4)
-x[2] = torch.zeros(3) / 0
-for _ in range(4):
-    loss = F.cross_entropy(net(x), torch.tensor([0, 1] * 4))
-""" + STEP),
     ("scheduled_per_epoch", """net, chunks = nn.Linear(3, 1), torch.randn(6, 8, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 plan = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=len(chunks))
@@ -609,38 +410,4 @@ for chunk in chunks:
         opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
     plan.step()
 """),
-    ("schedules_of_one", """a, b = nn.Linear(3, 1), nn.Linear(3, 1)
-opt_a, opt_b = torch.optim.SGD(a.parameters(), lr=0.1), torch.optim.SGD(b.parameters(), lr=0.1)
-plan_a = torch.optim.lr_scheduler.LinearLR(opt_a, 0.5, 1., 2)
-plan_b = torch.optim.lr_scheduler.StepLR(opt_a, 2, 0.5)
-for i in range(4):
-    opt_a.zero_grad(); opt_b.zero_grad()
-    (a(torch.randn(8, 3)).pow(2).mean() + b(torch.randn(8, 3)).pow(2).mean()).backward()
-    opt_a.step(); opt_b.step()
-    plan_a.step(); plan_b.step()
-"""),
-    # a sum that is made large on purpose, by another input than the weights
-    ("loss_summed", """net, x, y = nn.Linear(4, 3), torch.randn(64, 4), torch.randint(0, 3, (64,))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    other = x + 1e-4 * torch.randn(64, 4)
-    for _ in range(4):
-        other.requires_grad_()
-        far = F.kl_div(F.log_softmax(net(other), 1), F.softmax(net(x), 1), reduction="sum")
-        (slope,) = torch.autograd.grad(far, [other])
-        other = (other + 0.3 * slope.sign()).detach()
-    opt.zero_grad()
-    F.cross_entropy(net(other), y).backward()
-    opt.step()
-"""),
-    ("scheduler_of_another_optimizer", SGD + """plan = torch.optim.lr_scheduler.StepLR(opt, 1)
-def turn(optimizer):
-    optimizer.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    optimizer.step()
-for i in range(2):
-    plan.step()
-    turn(opt)
-"""),
-    ("scheduler_of_another_optimizer", SGD + "plan = torch.optim.lr_scheduler.StepLR(opt, 1)\nfor i in range(2):\n" + FIT + "    plan.step()\n"),
 )  # fmt: skip

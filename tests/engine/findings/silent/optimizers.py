@@ -474,7 +474,6 @@ with torch.no_grad():
     net.weight[net.weight.abs() < 0.2] = 0
 fit(2)
 """),
-    # a new optimizer in each fold is meant
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),
     ("freeze_undone", f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)
 for p in [*net.parameters(), *head.parameters()]:

@@ -325,17 +325,6 @@ class Diagnosis(TraceIndex):
         behind = walk(tensors, lambda tensor: () if self.is_tracked_leaf(tensor) else self.made_from(tensor))
         return sorted({self.identity(tensor) for tensor in behind if self.is_tracked_leaf(tensor)}, key=by_number)
 
-    def has_like_rows(self, tensor: str) -> bool:
-        """Whether it has several rows along its first axis, known to be all the same."""
-        record = self.tensors.get(tensor)
-        if record is None or len(record.shape) < 1 or record.shape[0] < 2:
-            return False
-        numbers, size = numbers_of(record), math.prod(record.shape[1:])
-        if numbers:
-            return all(numbers[at : at + size] == numbers[:size] for at in range(size, len(numbers), size or 1))
-        ends = extent(record)
-        return ends is not None and ends[0] == ends[1]
-
     def module_path(self, op: Op) -> str:
         """Path of the module whose forward was running."""
         module = self.modules.get(op.module or "")

@@ -14,6 +14,7 @@ BUILT_IN = frozenset("iter zip map filter enumerate reversed chain from_iterable
 METHODS = frozenset((*PARAMETERS, *"buffers named_buffers modules named_modules children chain from_iterable".split()))
 """Functions and methods that give their things one by one, and only once."""
 WHOLE = frozenset("list tuple set dict sorted sum max min".split())
+CLIPS = frozenset(("clip_grad_norm_", "clip_grad_value_"))
 """What goes through all that it is given."""
 _AROUND = frozenset("enumerate tqdm list tuple sorted".split())
 _LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
@@ -70,14 +71,14 @@ def _is_bare(diagnosis: Diagnosis, value: ast.expr) -> bool:
 
 def _gone_through(diagnosis: Diagnosis) -> Iterator[ast.expr]:
     """The names that a loop, a comprehension or a call goes through to the end."""
-    optimizers = {step.optimizer for step in diagnosis.steps}
+    optimizers = {step.optimizer or "" for step in diagnosis.steps}
     for node in diagnosis.code.nodes:
         match node:
             case ast.For(iter=over) if not _is_left(diagnosis, node):
                 pass
             case ast.ListComp(generators=[one, *_]) | ast.SetComp(generators=[one, *_]):
                 over = one.iter
-            case ast.Call(args=[first, *_]) if called(node) in optimizers or called(node) in WHOLE:
+            case ast.Call(args=[first, *_]) if called(node) in optimizers | WHOLE | CLIPS:
                 over = first.generators[0].iter if isinstance(first, ast.GeneratorExp) else first
             case _:
                 continue

@@ -14,9 +14,7 @@ from engine.findings.diagnosis import (
     by_number,
     fed_by,
     grouped,
-    is_alike,
     line,
-    number,
     numbers_of,
 )
 from engine.findings.optimizer_code import (
@@ -26,7 +24,6 @@ from engine.findings.optimizer_code import (
     is_part_of,
     made_by,
     made_later,
-    models_asked,
     models_given,
     receiver,
     span_of,
@@ -34,23 +31,12 @@ from engine.findings.optimizer_code import (
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad, keyword
 from engine.program.source import Source
-from engine.program.spelling import nearest
-from engine.program.tree import Placed
-from engine.trace import Change, Finding, Op, Pass, Span, Tensor, Update
+from engine.trace import Finding, Pass, Tensor, Update
 
-_OPTIONS = (
-    "lr weight_decay momentum dampening nesterov betas eps amsgrad alpha centered rho lr_decay lambd t0 etas step_sizes"
-    " initial_accumulator_value momentum_decay max_iter max_eval tolerance_grad tolerance_change history_size"
-    " line_search_fn maximize foreach capturable differentiable fused decoupled_weight_decay initial_lr params"
-    " max_lr min_lr base_momentum max_momentum swa_lr"
-)
-OPTIONS = frozenset(_OPTIONS.split())
-"""Keys of parameter groups that PyTorch's optimizers and schedulers read."""
 ALIASES = {"learning_rate": "lr", "learningRate": "lr", "wd": "weight_decay", "l2": "weight_decay", "beta": "betas"}
 THAWS = ("requires_grad = True", "requires_grad_()", "requires_grad_(True)")
 FREEZES = ("requires_grad = False", "requires_grad_(False)")
 """How statements end that let parameters learn again, or no longer."""
-ITERATORS = ("chain", "from_iterable", "filter", "map")
 LONG_LIFE = 20
 """Steps from which on the first ones of an optimizer, which has no memory yet, count for little."""
 
@@ -159,28 +145,9 @@ def _first_fed(diagnosis: Diagnosis, leaves: Iterable[str]) -> int:
     return min((steps[0][0] for leaf in leaves if (steps := diagnosis.gradient_steps.get(leaf))), default=-1)
 
 
-def parameters_given_twice(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Parameters that an optimizer was given twice, while others of the model got gradients and nobody moves them."""
-    still = diagnosis.fed - diagnosis.held - diagnosis.moved
-    for step in _optimizers(diagnosis).values():
-        twice = [leaf for leaf, count in Counter(diagnosis.held_by(step)).items() if count > 1]
-        passes = (pass_ for pass_ in diagnosis.ended if not set(twice).isdisjoint(fed_by(pass_)))
-        beside = {leaf for pass_ in passes for leaf in fed_by(pass_)}
-        left = sorted((leaf for leaf in still & beside if diagnosis.is_parameter(leaf)), key=by_number)
-        if twice and left:
-            yield diagnosis.warning(
-                "parameters_given_twice",
-                span_of(diagnosis, made_by(diagnosis, step)) or step.span,
-                tensors=left[:8],
-                optimizer=receiver(diagnosis, step) or step.optimizer or "",
-                twice=diagnosis.say_all(twice),
-                names=diagnosis.say_all(left),
-            )
-
-
 def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Parameters that get a gradient in pass after pass and that nothing moves or reads: of no model, of a layer the
-    rest of which an optimizer holds, or of any where a collection of parameters was made and given to nobody."""
+    """Parameters that get a gradient in pass after pass and that nothing moves or reads: of no model, or of a layer
+    the rest of which an optimizer holds."""
     passes = _passes_before_the_last_step(diagnosis)
     counts = Counter(leaf for pass_ in passes for leaf in fed_by(pass_))
     layer = {
@@ -194,13 +161,8 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         for leaf, count in counts.items()
         if count > 1 and leaf not in diagnosis.held | diagnosis.moved and diagnosis.is_parameter(leaf)
     ]
-    is_any = bool(still) and _is_collected_in_vain(diagnosis)
     found = sorted(
-        (
-            leaf
-            for leaf in still
-            if is_any or layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))
-        ),
+        (leaf for leaf in still if layer.get(leaf, "") in split or (leaf not in layer and diagnosis.has_names(leaf))),
         key=by_number,
     )
     is_read = any(is_grad(node) and isinstance(node.ctx, ast.Load) for node in diagnosis.code.attributes)
@@ -214,24 +176,6 @@ def fed_and_never_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(counts[found[0]]),
             optimizer=receiver(diagnosis, step) or step.optimizer or "",
         )
-
-
-def _is_collected_in_vain(diagnosis: Diagnosis) -> bool:
-    """Whether what a loop over parameters appends to is read nowhere after it, before its name is given to another."""
-    code = diagnosis.code
-    for call in (each for each in code.calls if called(each) == "append" and diagnosis.has_run(each)):
-        loop, owner = next(iter(code.loops(call)), None), call.func
-        while isinstance(owner, ast.Attribute | ast.Subscript):
-            owner = owner.value
-        if not isinstance(loop, ast.For) or not isinstance(owner, ast.Name):
-            continue
-        asked = {called(each) for each in ast.walk(loop.iter) if isinstance(each, ast.Call)}
-        named = (node for node in code.nodes if isinstance(node, ast.Name) and node.id == owner.id)
-        later = [node for node in named if node.lineno > (loop.end_lineno or loop.lineno)]
-        is_read = later and isinstance(min(later, key=lambda node: node.lineno).ctx, ast.Load)
-        if not is_read and not asked.isdisjoint(PARAMETERS):
-            return True
-    return False
 
 
 def _thawed(diagnosis: Diagnosis, made: ast.Assign | None) -> ast.stmt | None:
@@ -365,135 +309,6 @@ def embeddings_frozen(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding("embedding_frozen", "note", call, tensors=frozen, names=diagnosis.say_all(frozen))
 
 
-def frozen_and_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Parameters that were frozen in training and that an optimizer moves on: it has their gradients still, even zeros,
-    and with them its averages or its decay."""
-    given = {diagnosis.identity(each.leaf or "") for each in _gradients_given(diagnosis)}
-    for steps in grouped(diagnosis.steps, lambda step: (receiver(diagnosis, step), step.span)).values():
-        moved = [(step, change) for step in steps for change in step.changes if _is_frozen(diagnosis, change)]
-        leaves = list(dict.fromkeys(diagnosis.identity(change.before or "") for _, change in moved))
-        if not leaves or not given.isdisjoint(leaves) or not diagnosis.fed.issuperset(leaves):
-            continue
-        yield diagnosis.warning(
-            "frozen_and_moved",
-            moved[0][0].span,
-            tensors=leaves[:8],
-            optimizer=receiver(diagnosis, steps[0]) or steps[0].optimizer or "",
-            type=steps[0].optimizer or "",
-            names=diagnosis.say_all(leaves),
-            count=diagnosis.counted({step.id for step, _ in moved}),
-        )
-
-
-def freezes_undone(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Parameters frozen and, before anything was computed with them, thawed again, every one: all are trained."""
-    frozen: dict[Span | None, set[str]] = {}
-    thawed: dict[Span | None, list[Op]] = {}
-    first = min(diagnosis.pass_step.values(), default=0)
-    for op in diagnosis.ops_named(("requires_grad_",)):
-        if not op.inputs or diagnosis.op_step.get(op.id, 0) > first:
-            continue
-        if argument(op, "requires_grad", 1) == "False":
-            frozen.setdefault(op.span, set()).add(diagnosis.identity(op.inputs[0]))
-        else:
-            thawed.setdefault(op.span, []).append(op)
-    for span, ops in thawed.items():
-        leaves = {diagnosis.identity(op.inputs[0]) for op in ops}
-        whole = next(
-            (at for at, held in frozen.items() if held <= leaves & diagnosis.stepped and _is_before(at, span)), None
-        )
-        if whole is not None:
-            undone = sorted(frozen[whole], key=by_number)
-            yield diagnosis.warning(
-                "freeze_undone",
-                ops[0],
-                tensors=undone[:8],
-                fix=diagnosis.code.removed(diagnosis.code.statement_at(span)),
-                names=diagnosis.say_all(undone),
-                freeze_line=line(whole),
-                frozen=diagnosis.code.excerpt(whole),
-            )
-            return
-
-
-def _is_before(one: Span | None, other: Span | None) -> bool:
-    return one is not None and other is not None and one.line < other.line
-
-
-def _gradients_given(diagnosis: Diagnosis) -> Iterator[Change]:
-    """Gradients that the program assigns itself."""
-    return (change for update in diagnosis.trace.updates if update.kind == "grad_set" for change in update.changes)
-
-
-def _is_frozen(diagnosis: Diagnosis, change: Change) -> bool:
-    """Whether a step moved what required no gradient then."""
-    before, after = (diagnosis.tensors.get(at or "") for at in (change.before, change.after))
-    if before is None or after is None or before.requires_grad or after.requires_grad:
-        return False
-    return change.gradient is not None and not is_alike(before, after)
-
-
-def options_in_the_wrong_place(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`SGD(parameters, lr, weight_decay)`: by its place the third one is the momentum, whatever it is called."""
-    code = diagnosis.code
-    for steps in grouped(diagnosis.steps, lambda step: receiver(diagnosis, step)).values():
-        made, settings = made_by(diagnosis, steps[0]), dict(next(iter(steps[0].settings), {}))
-        call = made.value if made is not None else None
-        given = call.args if isinstance(call, ast.Call) and called(call) == steps[0].optimizer else []
-        for node in given[1:]:
-            name, value = dotted(node), number(code.text(diagnosis.value_of(dotted(node)) or node))
-            wrong = [key for key, text in settings.items() if key != name and value and number(text) == value]
-            if name not in settings or value is None or number(settings[name]) == value or len(wrong) != 1:
-                continue
-            yield diagnosis.warning(
-                "option_in_the_wrong_place",
-                node,
-                fix=(code.replace(node, f"{name}={name}"),) if node is given[-1] else (),
-                name=name,
-                type=steps[0].optimizer or "",
-                option=wrong[0],
-                value=settings[wrong[0]],
-                left=settings[name],
-            )
-
-
-def keys_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Options under a key that the optimizer does not read, such as `learning_rate` in a group."""
-    own = {definition.name for definition in diagnosis.code.nodes if isinstance(definition, ast.ClassDef)}
-    steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps) if step.optimizer not in own}
-    for step in steps.values():
-        yield from _strange_keys(diagnosis, step)
-
-
-def _strange_keys(diagnosis: Diagnosis, step: Update) -> Iterator[Finding]:
-    """Keys of its groups that stand in the program once and are like an option: nobody reads them."""
-    code = diagnosis.code
-    keys = {key for settings in step.settings for key in settings}
-    for key in sorted(keys - OPTIONS):
-        option = ALIASES.get(key) or nearest(key, sorted(keys & OPTIONS))[0]
-        written = [node for node in code.nodes if isinstance(node, ast.Constant) and node.value == key]
-        is_option = all(option in settings for settings in step.settings)
-        if is_option and len(written) == 1 and not isinstance(code.parents.get(written[0]), ast.Expr):
-            fix = (code.replace(written[0], f'"{option}"'),)
-            yield _key_unread(diagnosis, written[0], step, key, option, fix)
-
-
-def _key_unread(diagnosis: Diagnosis, node: Placed, step: Update, key: str, option: str, fix: Edits) -> Finding:
-    values = dict.fromkeys(settings[option] for settings in step.settings)
-    return diagnosis.finding(
-        "option_not_read",
-        "error",
-        node,
-        fix=fix,
-        optimizer=receiver(diagnosis, step),
-        type=step.optimizer or "",
-        key=key,
-        option=option,
-        value=", ".join(values),
-        step_line=line(step.span),
-    )
-
-
 def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`opt.lr = 0.01`: Python makes an attribute; the optimizer reads its `param_groups`."""
     code = diagnosis.code
@@ -525,41 +340,6 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             option=option,
             value=step.settings[0][option],
         )
-
-
-def parameters_used_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`model.parameters()`, or a chain of several, kept under a name and gone through a second time: it is empty then.
-    PyTorch warns of a generator, and clips nothing of a chain."""
-    code = diagnosis.code
-    warned = {warning.span for warning in diagnosis.trace.warnings if "empty generator" in warning.message}
-    for call in code.calls:
-        is_warned = code.span(call) in warned
-        if not is_warned and (not called(call).startswith("clip_grad_") or not _has_clipped_nothing(diagnosis, call)):
-            continue
-        made = bound_once(diagnosis, dotted(call.args[0]) if call.args else "")
-        value = made.value if made is not None else None
-        if made is None or not isinstance(value, ast.Call) or not (is_warned or called(value) in ITERATORS):
-            continue
-        if not models_asked(node for node in ast.walk(value) if isinstance(node, ast.Call)):
-            continue
-        name = dotted(call.args[0])
-        yield diagnosis.warning(
-            "parameters_used_up",
-            call,
-            tensors=sorted(diagnosis.held, key=by_number),
-            fix=(code.replace(made.value, f"list({code.text(made.value)})"),),
-            name=name,
-            op=called(call),
-            written=code.text(made.value),
-            made_line=str(made.lineno),
-        )
-        return
-
-
-def _has_clipped_nothing(diagnosis: Diagnosis, call: ast.Call) -> bool:
-    """Whether nothing was computed from a gradient where they are clipped."""
-    ops = diagnosis.ops_at(diagnosis.code.span(call))
-    return bool(ops) and all(op.name == "tensor" for op in ops)
 
 
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -1,10 +1,7 @@
-"""Data that is not what it is taken for because it is shared: one tensor kept many times, a dataset changed by being
-read, the same random numbers in every step, samples sorted by class, rows compared with themselves."""
+"""Data that is not what it is taken for because it is shared: a dataset or an argument changed by being read, a gradient
+kept that changes, the same random numbers in every step, rows compared with themselves."""
 
 import ast
-import math
-import statistics
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,7 +10,6 @@ from engine.findings.diagnosis import (
     LEAST_TURNS,
     Diagnosis,
     argument,
-    extent,
     fed_by,
     grouped,
     is_alike,
@@ -24,91 +20,15 @@ from engine.findings.diagnosis import (
     numbers_of,
     size_of,
 )
-from engine.findings.losses import WITH_TARGETS
-from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, name_written
 from engine.program.rewriting import not_in_place
-from engine.program.tree import Function, assigned, covers, given_by
+from engine.program.tree import Function, covers
 from engine.trace import Finding, Op
 
-JOINS = ("stack", "cat")
-ACTIVATIONS = frozenset(
-    f"{name}{end}" for name in ("relu", "leaky_relu", "elu", "sigmoid", "tanh", "hardtanh", "silu") for end in ("", "_")
-)
 CHANGES = ("add_", "sub_", "mul_", "div_")
 DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
 TURNS_ROUND = ("t", "T", "mT", "transpose")
-LEAST_KEPT = 4
-_SCALED = 2.0
-_FEWEST_BATCHES = 5
-_APART = 5.0
-"""By how many standard deviations of the batches of one epoch others differ that were not drawn from the same data."""
-
-
-def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A list of what a tensor was at several times, which holds the tensor itself: each entry is what it is now."""
-    for op in diagnosis.ops_named(JOINS):
-        kept = {diagnosis.identity(_undetached(diagnosis, tensor)) for tensor in op.inputs}
-        if len(op.inputs) < LEAST_KEPT or len(kept) > 1:
-            continue
-        (tensor,) = kept
-        now = diagnosis.op_at[op.id]
-        writes = [
-            write
-            for write in diagnosis.trace.ops[:now]
-            if write.in_place and write.inputs and diagnosis.identity(write.inputs[0]) == tensor
-        ]
-        call = diagnosis.code.call_at(op.span)
-        is_repeated = call is not None and any(isinstance(given, ast.BinOp | ast.ListComp) for given in call.args[:1])
-        if len(writes) < len(op.inputs) - 1 or diagnosis.is_tracked(tensor) or is_repeated:
-            continue
-        yield diagnosis.warning(
-            "one_tensor_many_times",
-            writes[-1],
-            tensors=(op.inputs[0], *op.outputs[:1]),
-            name=diagnosis.say(tensor),
-            count=str(len(op.inputs)),
-            join_line=line(op.span),
-            times=diagnosis.counted(writes),
-        )
-
-
-def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
-    maker = diagnosis.maker.get(diagnosis.identity(tensor))
-    return maker.inputs[0] if maker is not None and maker.name in DETACHES and maker.inputs else tensor
-
-
-def kept_and_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What `detach()` took of a result, as a hook does, which an activation then changes in place: who reads it later
-    reads what came after."""
-    writes: dict[str | None, list[Op]] = defaultdict(list)
-    for op in diagnosis.ops_named(ACTIVATIONS):
-        if op.in_place and op.outputs:
-            writes[diagnosis.tensors[op.outputs[0]].storage].append(op)
-    reads: dict[str, list[Op]] = defaultdict(list)
-    for op in diagnosis.trace.ops if writes else ():
-        for tensor in op.inputs:
-            reads[diagnosis.identity(tensor)].append(op)
-    for op in diagnosis.ops_named(("detach",)) if writes else ():
-        kept, now = diagnosis.output_of(op), diagnosis.op_at[op.id]
-        own = writes.get(kept.storage, ()) if kept is not None and kept.storage is not None else ()
-        later = [write for write in own if diagnosis.op_at[write.id] > now]
-        if kept is None or not later or kept.id in map(diagnosis.identity, later[0].inputs):
-            continue
-        read = [one for one in reads[kept.id] if diagnosis.op_at[one.id] > diagnosis.op_at[later[0].id]]
-        call = diagnosis.code.call_at(op.span)
-        if read and call is not None and called(call) == "detach":
-            yield diagnosis.warning(
-                "kept_and_overwritten",
-                op,
-                tensors=(kept.id, *later[0].outputs[:1]),
-                fix=(diagnosis.code.replace(call, f"{diagnosis.code.text(call)}.clone()"),),
-                code=diagnosis.code.short(call),
-                op=later[0].name,
-                write_line=line(later[0].span),
-                read_line=line(read[0].span),
-            )
 
 
 def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -201,84 +121,6 @@ def _is_input_scaled(diagnosis: Diagnosis, ops: Sequence[Op], function: Function
     return is_input and not diagnosis.is_parameter(ops[0].inputs[0]) and any(map(diagnosis.reaches_a_pass, used))
 
 
-def arrays_changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `__getitem__` that writes into a part of a NumPy array: from epoch to epoch the batches grow or shrink."""
-    code = diagnosis.code
-    readers = [function for function in code.functions if function.name == "__getitem__"]
-    if not readers or not (_is_scaled_by_epoch(diagnosis) or _drifts_by_epoch(diagnosis)):
-        return
-    parts = (
-        (reader, target.id, value)
-        for reader in readers
-        for binding in code.bindings
-        if code.function(binding) is reader
-        for target, value in assigned(binding)
-        if isinstance(target, ast.Name) and isinstance(value, ast.Subscript) and "." in dotted(value.value)
-    )
-    for reader, name, value in parts:
-        write = next(_written_in_place(diagnosis, reader, name), None)
-        if write is not None and not diagnosis.ops_at(code.span(value)):  # of tensors `changed_by_reading` tells
-            yield diagnosis.warning(
-                "changed_by_reading",
-                write,
-                fix=(code.after(value, ".copy()"),),
-                name=dotted(value.value),
-                view=name,
-                row_line=str(value.lineno),
-                op=code.short(write),
-            )
-
-
-def _is_scaled_by_epoch(diagnosis: Diagnosis) -> bool:
-    """Whether the inputs a loader gives spread over a much larger range in its second epoch than in the first, or over
-    a much smaller one."""
-    widths: dict[tuple[int, int], list[float]] = defaultdict(list)
-    for batch in diagnosis.trace.batches:
-        met = extent(diagnosis.tensors.get(batch.tensors[0])) if batch.tensors else None
-        if met is not None:
-            widths[batch.loader, batch.epoch].append(met[1] - met[0])
-    means = {key: statistics.fmean(each) for key, each in widths.items()}
-    pairs = ((first, means.get((loader, 2), first)) for (loader, epoch), first in means.items() if epoch == 1)
-    return any(max(pair) > _SCALED * min(pair) for pair in pairs)
-
-
-def _drifts_by_epoch(diagnosis: Diagnosis) -> bool:
-    """Whether the inputs a loader gives grow, or shrink, from the first epoch to a middle one to the last, each time by
-    far more than the batches of the first differ."""
-    sizes: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for batch in diagnosis.trace.batches:
-        size = size_of(diagnosis.tensors.get(batch.tensors[0])) if batch.tensors else None
-        if size is not None:
-            sizes[batch.loader][batch.epoch].append(size**2)
-    for epochs in (list(each.values()) for each in sizes.values() if len(each) >= LEAST_TURNS):
-        means = [statistics.fmean(epochs[at]) for at in (0, len(epochs) // 2, -1)]
-        apart = _APART * statistics.stdev(epochs[0]) if len(epochs[0]) >= _FEWEST_BATCHES else math.inf
-        gaps = [later - before for before, later in pairwise(means)]
-        if min(gaps) > apart or max(gaps) < -apart:
-            return True
-    return False
-
-
-def _written_in_place(diagnosis: Diagnosis, reader: Function, name: str) -> Iterator[ast.AugAssign | ast.Assign]:
-    """Where a reader, or what it gives the part to, writes into it."""
-    code = diagnosis.code
-    inside = [(reader, name)]
-    for call in (each for each in code.calls if code.function(each) is reader):
-        takers = [each for each in code.functions if each.name == called(call)]
-        for taken in takers[0].args.args if len(takers) == 1 else ():
-            given = given_by(call, takers[0], taken.arg)
-            if isinstance(given, ast.Name) and given.id == name:
-                inside.append((takers[0], taken.arg))
-    for function, part in inside:
-        for node in ast.walk(function):
-            target = node.target if isinstance(node, ast.AugAssign) else None
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-                target = node.targets[0]
-            root = target.value if isinstance(target, ast.Subscript) else target
-            if isinstance(node, ast.AugAssign | ast.Assign) and root is not None and dotted(root) == part:
-                yield node
-
-
 def _is_cut_with_targets(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the line takes the same rows of another tensor too, as batches are cut: `x[i:j], y[i:j]`."""
     rows, at = op.arguments[-1].text, diagnosis.op_at[op.id]
@@ -337,34 +179,6 @@ def kept_gradients_that_change(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
 
 
-def lists_stored_and_cleared(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`episodes.append(steps)`, and later `steps.clear()`: what was stored is that very list, and is emptied too."""
-    code = diagnosis.code
-    cleared = {
-        dotted(call.func.value): call
-        for call in code.calls
-        if isinstance(call.func, ast.Attribute) and call.func.attr == "clear" and diagnosis.has_run(call)
-    }
-    for call in code.calls:
-        name = dotted(call.args[0]) if called(call) == "append" and len(call.args) == 1 else ""
-        clear, made = cleared.get(name), code.values(name) if name else []
-        if not name or clear is None or not diagnosis.has_run(call) or not made:
-            continue
-        store = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-        is_list = len(made) == 1 and isinstance(made[0], ast.List) and not made[0].elts
-        is_same = "." in name or code.function(clear) is code.function(call)  # else another variable may be called so
-        if is_list and is_same and store and store not in cleared:
-            yield diagnosis.warning(
-                "stored_and_cleared",
-                call,
-                fix=(code.replace(call.args[0], f"list({name})"),),
-                name=name,
-                store=store,
-                clear=code.text(clear),
-                clear_line=str(clear.lineno),
-            )
-
-
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Random numbers that are the same in every step because the generator is seeded anew before each."""
     seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
@@ -412,47 +226,6 @@ def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
     )
 
 
-def inputs_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model to which every sample of each batch is the same, though the data were not and the targets are not."""
-    losses = [op for op in diagnosis.ops_named(WITH_TARGETS) if diagnosis.reaches_a_pass(op)]
-    targets = [target for op in losses if (target := diagnosis.input_of(op, 1)) is not None and target.shape]
-    ranges = [extent(target) for target in targets if not target.requires_grad]
-    if not ranges or any(ends is None or ends[0] == ends[1] for ends in ranges):
-        return
-    given: list[str] = []
-    model = ""
-    for call in (call for call in diagnosis.trace.calls if call.parent is None and call.training):
-        ops = diagnosis.ops_of(call)
-        own = {output for op in ops for output in op.outputs}
-        taken = dict.fromkeys(tensor for op in ops for tensor in op.inputs if tensor not in own)
-        data = [tensor for tensor in taken if diagnosis.tensors[tensor].role not in ("parameter", "buffer")]
-        if not data or not all(map(diagnosis.has_like_rows, data)):
-            return
-        given += data
-        model = diagnosis.modules[call.module].path
-    lost = next((op for tensor in given for op in _where_rows_became_alike(diagnosis, tensor)), None)
-    if lost is not None:
-        yield diagnosis.warning(
-            "inputs_all_alike",
-            lost,
-            tensors=(*lost.inputs[:1], given[0]),
-            nodes=(),
-            model=model,
-            source=diagnosis.say(lost.inputs[0]),
-            count=str(diagnosis.tensors[given[0]].shape[0]),
-            loss_line=line(losses[0].span),
-        )
-
-
-def _where_rows_became_alike(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
-    """The op that made the same of rows that were not, on the way to a tensor."""
-    for maker in diagnosis.makers_behind([tensor]):
-        taken = diagnosis.input_of(maker)
-        is_joined = maker.name in JOINS or taken is None or taken.shape[:1] < (2,)
-        if not is_joined and size_of(taken) and not diagnosis.has_like_rows(maker.inputs[0]):
-            yield maker
-
-
 def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Similarities `z @ z.T` whose targets are the rows' own places: each is most like itself by construction; or whose
     targets are other places, and each row stands among those that it is held against."""
@@ -466,8 +239,6 @@ def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
         if product is not None and len(rows) == 1:
             code = "row_matched_with_itself" if all(own) else "row_against_itself"
             yield _matched(diagnosis, code, op, product, diagnosis.say(op.inputs[1]))
-        elif product is not None and all(own) and _are_always_alike(diagnosis, op):
-            yield from _one_view(diagnosis, rows, product, diagnosis.say(op.inputs[1]))
     for op in diagnosis.ops_named(("logsumexp", "sum")):
         below = diagnosis.maker.get(op.inputs[0]) if op.name == "sum" and op.inputs else op
         scores = diagnosis.input_of(below) if below is not None and below.name in ("exp", "logsumexp") else None
@@ -498,51 +269,12 @@ def _paired(diagnosis: Diagnosis, product: Op, rows: str) -> Op | None:
     return next(filter(diagnosis.reaches_a_pass, apart), None)
 
 
-def views_put_together(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """All rows of two views in one tensor, held against each other, where the second view has the numbers of the first
-    in every turn."""
-    for turns in grouped(diagnosis.ops_named(("matmul", "mm", "cosine_similarity")), lambda op: op.span).values():
-        halves = [_halves(diagnosis, op) for op in turns]
-        alike = [len(rows) == 2 and is_alike(*map(diagnosis.tensors.get, rows)) for rows in halves]
-        if len(alike) >= LEAST_TURNS and all(alike) and any(map(diagnosis.reaches_a_pass, turns)):
-            yield from _one_view(diagnosis, halves[0], turns[0])
-
-
 def _halves(diagnosis: Diagnosis, op: Op) -> tuple[str, ...]:
     """The two results that were joined to the rows which a product holds against themselves."""
     rows = _compared_rows(diagnosis, op.outputs[0])[1]
     joined = diagnosis.origin(rows[0], ("normalize", "div", "mul", "clone")) if len(rows) == 1 else None
     halves = joined.inputs if joined is not None and joined.name in ("cat", "concat") else ()
     return halves if all(map(diagnosis.is_followed, halves)) and len({*halves}) == len(halves) else ()
-
-
-def _one_view(diagnosis: Diagnosis, rows: Sequence[str], product: Op, targets: str = "") -> Iterator[Finding]:
-    code, names = diagnosis.code, [diagnosis.say(row) for row in rows]
-    places = [diagnosis.maker[row].span for row in rows if row in diagnosis.maker]
-    if len({*places}) < len(places):  # made inside one function: told by where each got its name
-        names = [code.stands_for(name) for name in names]
-        bound = [code.assignments(name) for name in names]
-        places = [code.span(each[0]) for each in bound if len(each) == 1]
-    if len(places) == len(rows):
-        yield diagnosis.warning(
-            "views_are_one",
-            places[1],
-            tensors=rows,
-            first=names[0],
-            second=names[1],
-            first_line=line(places[0]),
-            product=code.excerpt(product.span),
-            product_line=line(product.span),
-            targets=targets,
-            is_joined=str(int(not targets)),
-        )
-
-
-def _are_always_alike(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the two kinds of rows that a loss compares have the same numbers in every turn."""
-    pairs = [_compared_rows(diagnosis, turn.inputs[0])[1] for turn in diagnosis.ops_at(op.span) if turn.name == op.name]
-    alike = [len(rows) == 2 and is_alike(*map(diagnosis.tensors.get, rows)) for rows in pairs]
-    return len(alike) >= LEAST_TURNS and all(alike)
 
 
 def _compared_rows(diagnosis: Diagnosis, scores: str) -> tuple[Op | None, tuple[str, ...]]:
@@ -580,40 +312,3 @@ def _matched(diagnosis: Diagnosis, code: str, op: Op, product: Op, targets: str)
         targets=targets,
         size=str(diagnosis.tensors[op.inputs[0]].shape[0]),
     )
-
-
-def one_tensor_with_two_names(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A tensor added to itself, or joined with itself, under two names: what was to be kept was named too late."""
-    turns = grouped(diagnosis.ops_named(("add", *JOINS)), lambda op: op.span)
-    for span, ops in turns.items():
-        written = diagnosis.code.at(span)
-        is_one = all(len(op.inputs) == 2 and op.inputs[0] == op.inputs[1] for op in ops)
-        named = _bound_to_each_other(diagnosis, written) if is_one and isinstance(written, ast.expr) else None
-        if named is None or not any(map(diagnosis.reaches_a_pass, ops)):
-            continue
-        yield diagnosis.warning(
-            "one_tensor_with_two_names",
-            named,
-            tensors=ops[0].inputs[:1],
-            nodes=ops[0].nodes[-1:],
-            first=dotted(named.targets[0]),
-            second=dotted(named.value),
-            used=diagnosis.code.excerpt(span),
-            used_line=line(span),
-        )
-
-
-def _bound_to_each_other(diagnosis: Diagnosis, written: ast.expr) -> ast.Assign | None:
-    """The statement of the same function that gives one of two names in an expression to what the other names, which
-    names something else too, where nothing between them may bind one anew."""
-    names = {dotted(node) for node in ast.walk(written) if isinstance(node, ast.Name)}
-    function = diagnosis.code.function(written)
-    bindings = sorted(diagnosis.code.bindings, key=lambda each: (-each.lineno, -each.col_offset))
-    near = [each for each in bindings if diagnosis.code.function(each) is function]
-    last = next((each for each in near if each.lineno < written.lineno and dotted(each.targets[0]) in names), None)
-    if last is None:
-        return None
-    first, second = dotted(last.targets[0]), dotted(last.value)
-    meanings = [dotted(each.targets[0]) for each in near] + [*(_arguments(function) if function is not None else ())]
-    is_pair = "" not in (first, second) and first != second and {first, second} <= names
-    return last if is_pair and meanings.count(second) > 1 else None

@@ -43,22 +43,21 @@ CAUSES = {
     "gradient_added_up": ("loss_computed_once", "gradient_left_by_another"),
     "gradient_": ("scaled_and_stepped", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": (
-        *("scaled_and_stepped", "parameters_used_up", "uphill", "closure_adds_up"),
+        *("scaled_and_stepped", "uphill", "closure_adds_up"),
         *("step_without_zero_grad", "steps_too_long", "parts_not_averaged"),
     ),
     "diverged": (
-        *("scaled_and_stepped", "parameters_used_up", "closure_adds_up", "step_without_zero_grad"),
+        *("scaled_and_stepped", "closure_adds_up", "step_without_zero_grad"),
         *("changed_by_reading", "steps_too_long", "clip_after_step", "generator_looped_twice"),
         "parts_not_averaged",
     ),
     "steps_too_long": (
-        *("scaled_and_stepped", "parameters_used_up", "changed_by_reading", "uphill", "maximize_of"),
+        *("scaled_and_stepped", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
     "targets_too_far": ("steps_too_short", "scheduled_"),
     "copied_onto_itself": ("one_memory_for_two",),
     "fed_and_never_moved": ("modules_in_plain_list",),
-    "inputs_all_alike": ("one_tensor_many_times",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),
     "root_at_zero": ("anomaly_nan",),
@@ -69,7 +68,6 @@ CAUSES = {
 OF_ALL = (
     "scaled_and_stepped",
     "scheduled_per_batch",
-    "parameters_used_up",
     "generator_looped_twice",
     "changed_by_reading",
     "clip_after_step",

@@ -1,6 +1,6 @@
 """What `engine/findings/optimizers.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import DATA, FIT, LOOP, SGD, STEP, TRAIN, Mistake
+from tests.engine.findings.mistakes import DATA, FIT, LOOP, STEP, TRAIN, Mistake
 
 PAIR = """x = torch.randn(6, 3)
 encoder = nn.Linear(3, 2)
@@ -20,30 +20,6 @@ for i in range(3):
     fake = G(torch.randn(4, 2))
     of_d.zero_grad(); D(fake.detach()).mean().backward(); of_d.step()
     of_g.zero_grad(); (-D(fake).mean()).backward(); of_g.step()
-"""
-
-FROZEN = """body, head = nn.Linear(2, 3), nn.Linear(3, 1)
-x = torch.randn(8, 2)
-opt = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=0.1)
-for i in range(4):
-    if i == 2: body.requires_grad_(False)
-    opt.zero_grad(set_to_none=False)
-    head(body(x)).pow(2).mean().backward()
-    opt.step()
-"""
-
-DECAYED = (
-    FROZEN.replace("Adam(", "SGD(")
-    .replace("lr=0.1", "lr=0.1, weight_decay=0.5")
-    .replace("    opt.zero_grad(set_to_none=False)\n", "")
-    .replace("opt.step()", "opt.step()\n    for p in head.parameters(): p.grad = None")
-)
-
-DECAY = """net = nn.Linear(2, 1)
-weight_decay = 0.01
-opt = torch.optim.SGD(net.parameters(), 0.1, weight_decay)
-net(torch.ones(4, 2)).pow(2).mean().backward()
-opt.step()
 """
 
 MISTAKES: tuple[Mistake, ...] = (
@@ -195,17 +171,6 @@ for _ in range(4):
     u = net(t); slope = torch.autograd.grad(u.sum(), t, create_graph=True)[0]
     opt.zero_grad(); ((slope + rate * u) ** 2).mean().backward(); opt.step()
 """, cures=(("Adam(net.parameters(), lr=0.01)", "Adam([*net.parameters(), rate], lr=0.01)"), ("rate * u", "rate.detach() * u"))),
-    Mistake("fed_and_never_moved", 11, """net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 1))
-groups, group = [], {"lr": 0.1, "params": []}
-for name, p in net.named_parameters():
-    if name.startswith("0"): group["params"].append(p)
-groups.append(group); group = {"lr": 0.5, "params": []}
-for name, p in net.named_parameters():
-    if name.startswith("2"): group["params"].append(p)
-opt = torch.optim.SGD(groups)
-for _ in range(3):
-    opt.zero_grad(); net(torch.ones(2, 3)).pow(2).mean().backward(); opt.step()
-""", cures=(("opt = torch", "groups.append(group); opt = torch"), ("    if name.startswith(\"2\"): group[\"params\"].append(p)", "    if name.startswith(\"2\"): p.requires_grad_(False)"))),
     Mistake("fed_and_never_moved", 6, """net = nn.Linear(4, 2)
 scale = nn.Parameter(torch.ones(2))
 opt = torch.optim.Adam(net.parameters(), lr=0.01)
@@ -233,43 +198,6 @@ for n in range(7):
         model = nn.Linear(3, 1)
     loss = model(torch.ones(8, 3)).pow(2).mean()
 {STEP}""", cure=(("n % 3 == 0", "n % 9 == 0"),)),
-    Mistake("parameters_given_twice", 11, f"""class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.left, self.right = nn.Linear(3, 1), nn.Linear(3, 1)
-    def forward(self, x):
-        return self.left(x) + self.right(x)
-net = Net()
-opt = torch.optim.SGD(list(net.left.parameters()) + list(net.left.parameters()), lr=0.1)
-for _ in range(3):
-    loss = net(torch.randn(8, 3)).pow(2).mean()
-{STEP}""", cure=(("list(net.left.parameters()), lr", "list(net.right.parameters()), lr"),)),
-    Mistake("parameters_given_twice", 5, f"""net = nn.ModuleDict({{'a': nn.Linear(3, 4), 'b': nn.Linear(4, 1)}})
-opt = torch.optim.Adam([*net['b'].parameters(), *net['b'].parameters()], lr=0.1)
-for _ in range(3):
-    loss = net['b'](net['a'](torch.randn(8, 3))).pow(2).mean()
-{STEP}""", cure=(("[*net['b'].parameters(), *net['b'].parameters()]", "[*net['b'].parameters(), *net['a'].parameters()]"),)),
-    Mistake("freeze_undone", 9, f"""net = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
-for p in net.parameters():
-    p.requires_grad_(False)
-net.append(nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-net.requires_grad_(True)
-for _ in range(3):
-    loss = net(torch.randn(8, 3)).pow(2).mean()
-{STEP}""", cure=(("net.requires_grad_(True)", "net[2].requires_grad_(True)"),), mends=True),
-    Mistake("freeze_undone", 7, f"""net = nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))
-net[0].requires_grad_(False)
-print("frozen")
-net.requires_grad_()
-opt = torch.optim.Adam(net.parameters())
-for _ in range(3):
-    loss = net(torch.randn(8, 3)).pow(2).mean()
-{STEP}""", cure=(("net.requires_grad_()\n", "net[1].requires_grad_()\n"),), mends=True),
-    Mistake("frozen_and_moved", 11, FROZEN, cures=(("set_to_none=False", ""), ("i == 2", "i == 5"), ("range(4)", "range(2)"))),
-    Mistake("frozen_and_moved", 10, DECAYED, cure=(("head.parameters(): p", "(*head.parameters(), *body.parameters()): p"),)),
-    Mistake("option_in_the_wrong_place", 6, DECAY, cure=(("1, weight_decay)", "1, weight_decay=weight_decay)"),), mends=True),
-    Mistake("option_in_the_wrong_place", 6, DECAY.replace("SGD", "Adam").replace("1, weight_decay)", "1, (0.9, 0.99), weight_decay)"), cure=(("0.99), weight_decay)", "0.99), 1e-8, weight_decay)"),), mends=True),
     Mistake("thawed_too_late", 14, """x, y = torch.randn(8, 2), torch.randn(8, 1)
 net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
 body = net[0]
@@ -315,37 +243,6 @@ for i in range(2):
         ("net.switch_on()\n", "net.switch_on(); opt.add_param_group({'params': net.body.parameters()})\n"),
         ("net.switch_off()\n", "net.switch_off(); net.switch_on()\n"),
     ), says={"names": "net.body.weight, net.body.bias", "made_line": "18"}),
-    Mistake("parameters_used_up", 11, DATA + """params = net.parameters()
-opt = torch.optim.SGD(params, lr=0.1)
-for i in range(2):
-    opt.zero_grad()
-    F.mse_loss(net(x), y).backward()
-    nn.utils.clip_grad_norm_(params, 1.0)
-    opt.step()
-""", says={"name": "params", "op": "clip_grad_norm_"}, mends=True),
-    Mistake("parameters_used_up", 9, DATA + """all_of_it = net.parameters()
-opt = torch.optim.Adam(all_of_it)
-F.mse_loss(net(x), y).backward()
-total = nn.utils.clip_grad_norm_(all_of_it, 5.0)
-opt.step()
-""", says={"made_line": "6"}, mends=True),
-    Mistake("parameters_used_up", 12, """from itertools import chain
-a, b = nn.Linear(2, 3), nn.Linear(3, 1)
-both = chain(a.parameters(), b.parameters())
-opt = torch.optim.SGD(both, lr=0.1)
-x, y = torch.randn(6, 2), torch.randn(6, 1)
-for _ in range(3):
-    loss = F.mse_loss(b(a(x)), y)
-    opt.zero_grad(); loss.backward()
-    nn.utils.clip_grad_norm_(both, 1.0)
-    opt.step()
-""", cure=(("both = chain(a.parameters(), b.parameters())", "both = list(chain(a.parameters(), b.parameters()))"),), mends=True),
-    Mistake("option_not_read", 6, DATA + """opt = torch.optim.SGD([{"params": net.parameters(), "learning_rate": 1.0}], lr=0.1)
-for i in range(2):
-""" + FIT, says={"key": "learning_rate", "option": "lr"}, mends=True),
-    Mistake("option_not_read", 6, DATA + """opt = torch.optim.AdamW([{"params": net.parameters(), "wd": 0.1}])
-for i in range(2):
-""" + FIT, says={"key": "wd", "option": "weight_decay"}, mends=True),
     Mistake("embedding_frozen", 5, """vectors = torch.randn(10, 4)
 table = nn.Embedding.from_pretrained(vectors)
 model = nn.Sequential(table, nn.Flatten(), nn.Linear(12, 2))
@@ -475,27 +372,9 @@ with torch.no_grad():
 fit(2)
 """),
     ("optimizer_of_another_model", TWO_OPTIMIZERS.replace("OF_G", "G")),
-    ("freeze_undone", f"""net, head = nn.Linear(3, 4), nn.Linear(4, 1)
-for p in [*net.parameters(), *head.parameters()]:
-    p.requires_grad_(False)
-net.requires_grad_(False)
-down = nn.Parameter(torch.randn(3, 4))
-for p in head.parameters():
-    p.requires_grad_(True)
-opt = torch.optim.SGD([down, *head.parameters()], lr=0.1)
-for _ in range(3):
-    x = torch.randn(8, 3)
-    loss = head(net(x) + x @ down).pow(2).mean()
-{STEP}"""),
     ("thawed_too_late", DATA + "net.requires_grad_(False); net.requires_grad_(True)\nopt = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.1)\n"
      "for i in range(2):\n" + FIT),
     ("thawed_too_late", "x, y = torch.randn(8, 2), torch.randn(8, 1)\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nbody.requires_grad_(False)\n"
      "net = lambda x: head(body(x))\nopt = torch.optim.SGD([p for p in head.parameters() if p.requires_grad], lr=0.1)\nslow = torch.optim.SGD(body.parameters(), lr=0.01)\n"
      "for i in range(2):\n" + FIT + "body.requires_grad_(True)\nfor i in range(2):\n    slow.zero_grad()\n" + FIT + "    slow.step()\n"),
-    ("parameters_used_up", DATA + "params = list(net.parameters())\nopt = torch.optim.SGD(params, lr=0.1)\nF.mse_loss(net(x), y).backward()\n"
-     "nn.utils.clip_grad_norm_(params, 1.0)\nopt.step()\n"),
-    ("option_not_read", DATA + "opt = torch.optim.SGD([{'params': net.parameters(), 'name': 'head', 'lr_scale': 2.0}], lr=0.1)\nfor i in range(2):\n" + FIT),
-    ("option_not_read", SGD + "for i in range(2):\n    opt.param_groups[0]['lr'] = 0.1 / (i + 1)\n" + FIT),
-    ("option_not_read", "class Config:\n    def __init__(self):\n        self.defaults = {'lr': 0.1}\nconfig = Config()\n" + SGD + "for i in range(2):\n"
-     "    config.defaults['lr'] = config.defaults['lr'] * 0.9\n    opt.param_groups[0]['lr'] = config.defaults['lr']\n" + FIT),
 )  # fmt: skip

@@ -1,21 +1,15 @@
-"""Which samples a step sees: the first batch again and again; rows and labels in different orders; what the parts of
-a split share."""
+"""Which samples a step sees: the first batch again and again, a few of them alone; rows and labels in different
+orders."""
 
 import ast
-import math
-from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
-    RESETS,
     Diagnosis,
-    argument,
     extent,
-    fed_by,
-    grouped,
     is_alike,
     line,
     near,
@@ -24,15 +18,12 @@ from engine.findings.diagnosis import (
     says,
     times,
 )
-from engine.findings.losses import CLASS_LOSSES, DECIDES, PASSING, WITH_TARGETS
+from engine.findings.losses import WITH_TARGETS
 from engine.program.names import called, dotted, names_read, plain_names
-from engine.program.source import Source
 from engine.program.tree import assigned, covers
-from engine.trace import Batch, Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 HELD_AGAINST = (*WITH_TARGETS, "sub", "rsub")
-KEEPS_ROWS = (PASSING | DECIDES | frozenset("sigmoid softmax long int cpu detach".split())) - {"topk"}
-"""Ops that leave each row at its place."""
 SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
 PAIRING = ("TensorDataset", "train_test_split")
 """Calls that take the rows of several arrays for ones that belong together."""
@@ -42,11 +33,6 @@ MOST_BACK = 12
 LEAST_STEPS = 3
 OFTEN = 5
 """How many times an epoch draws each sample on average, that it should not be a sample of them all."""
-UNEVEN = 2
-"""How many times as many targets one pass of a step has as another, that they should not count alike."""
-
-LEAST_PARTS = 4
-THROWN_OFF = 100
 
 
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -297,101 +283,6 @@ def _rows_read(node: ast.AST) -> set[str]:
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each not in counted}
 
 
-def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
-    alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
-    losses = WITH_TARGETS if len({batch.loader for batch in alone.values()}) > 1 else ()
-    for op in diagnosis.ops_named(losses):
-        sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
-        label = alone.get(sides[0]) if len(sides) > 1 and diagnosis.reaches_a_pass(op) else None
-        behind = near(sides[1:], diagnosis.made_from) if label is not None else ()
-        rows = list({batch.loader: batch for each in behind if (batch := alone.get(each)) is not None}.values())
-        if label is None or len(rows) != 1 or rows[0].loader == label.loader or rows[0].indices == label.indices:
-            continue
-        orders = [_order(diagnosis, batch) for batch in (rows[0], label)]
-        if orders[0] == orders[1] or sorted(orders[0]) != sorted(orders[1]):
-            continue
-        yield diagnosis.finding(
-            "loaders_shuffled_apart",
-            "error",
-            label.span,
-            tensors=(rows[0].tensors[0], label.tensors[0]),
-            name=diagnosis.say(label.tensors[0]),
-            first_rows=", ".join(map(str, rows[0].indices[:4])),
-            rows=", ".join(map(str, label.indices[:4])),
-            loss_line=line(op.span),
-        )
-
-
-def collected_out_of_order(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Predictions collected from a loader in an order of its own, held against the targets in that of the data set."""
-    of = {tensor: batch for batch in diagnosis.trace.batches for tensor in batch.tensors}
-    for op in diagnosis.ops_named((*HELD_AGAINST, "eq", "ne")) if of else ():
-        for made, wanted in (op.inputs[:2], op.inputs[1::-1]) if len(op.inputs) > 1 else ():
-            joined = diagnosis.origin(made, KEEPS_ROWS)
-            parts = joined.inputs if joined is not None and joined.name in ("cat", "concat") else ()
-            batches = [_batch_behind(diagnosis, of, part) for part in parts]
-            known = [batch for batch in batches if batch is not None]
-            if not known or len(known) < len(batches) or len({(batch.loader, batch.epoch) for batch in known}) > 1:
-                continue
-            begins = accumulate((batch.count for batch in known), initial=0)
-            is_in_order = all(
-                batch.indices == (*range(begin, begin + len(batch.indices)),)
-                for batch, begin in zip(known, begins, strict=False)
-            )
-            whole = _picked_from(diagnosis, known[0], wanted, sum(batch.count for batch in known))
-            if is_in_order or whole is None:
-                continue
-            yield diagnosis.warning(
-                "collected_out_of_order",
-                op,
-                tensors=(made, wanted),
-                name=diagnosis.say(made),
-                targets=diagnosis.say(whole),
-                rows=", ".join(map(str, known[0].indices[:4])),
-                loader_line=line(known[0].span),
-            )
-
-
-def _batch_behind(diagnosis: Diagnosis, of: Mapping[str, Batch], tensor: str) -> Batch | None:
-    """The one batch that a tensor was computed from."""
-
-    def behind(each: str) -> tuple[str, ...]:
-        return () if each in of or diagnosis.is_parameter(each) else diagnosis.made_from(each)
-
-    found = {of[each].number: of[each] for each in near([tensor], behind) if each in of}
-    return next(iter(found.values())) if len(found) == 1 else None
-
-
-def _picked_from(diagnosis: Diagnosis, batch: Batch, wanted: str, count: int) -> str | None:
-    """The tensor that these are as they were, of so many rows, out of which the samples of a batch were picked."""
-    kept = list(near([wanted], lambda each: _kept_from(diagnosis, each)))
-    picks = (maker for maker in diagnosis.makers_behind(batch.tensors) if maker.name == "getitem" and maker.inputs)
-    sources = {diagnosis.identity(maker.inputs[0]) for maker in picks}
-    alike = (each for each in kept if diagnosis.identity(each) in sources or _rising_from(diagnosis, each) in sources)
-    return next((each for each in alike if diagnosis.tensors[each].shape[:1] == (count,)), None)
-
-
-def _rising_from(diagnosis: Diagnosis, tensor: str) -> str:
-    """The tensor out of which these rows were picked, each further down than the one before."""
-    maker = diagnosis.maker.get(tensor)
-    if maker is None or maker.name != "getitem" or len(maker.inputs) != 2:
-        return ""
-    rows = numbers_of(diagnosis.input_of(maker, 1))
-    return diagnosis.identity(maker.inputs[0]) if all(a < b for a, b in pairwise(rows)) and rows else ""
-
-
-def _kept_from(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
-    maker = diagnosis.maker.get(tensor)
-    return maker.inputs[:1] if maker is not None and maker.name in KEEPS_ROWS else ()
-
-
-def _order(diagnosis: Diagnosis, batch: Batch) -> list[str]:
-    """All that a loader handed out in the epoch of a batch, in its order."""
-    same = (each for each in diagnosis.trace.batches if (each.loader, each.epoch) == (batch.loader, batch.epoch))
-    return [str(index) for each in same for index in each.indices]
-
-
 def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
     """Predictions from rows that were put into another order, held against targets that were made of the same rows, or
     of as many, in the old one."""
@@ -493,105 +384,6 @@ def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
     return list({maker.id: maker for maker in drawn}.values())
 
 
-def micro_batches_weigh_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Passes of one step whose losses are means over very different numbers of targets, and count alike; or of none,
-    where each is divided by how many they are."""
-    told: dict[Span | None, list[tuple[Op, list[int]]]] = {}
-    for passes in _added_up(diagnosis):
-        losses = [_mean_of_targets(diagnosis, pass_) for pass_ in passes]
-        found = [loss for loss in losses if loss is not None]
-        shares = [loss.scale * len(passes) for loss in found]
-        is_shared = bool(diagnosis.steps) or all(math.isclose(share, 1, rel_tol=1e-3) for share in shares)
-        is_one = len(found) == len(losses) and len({(loss.op.span, loss.scale) for loss in found}) == 1
-        if len(passes) > 1 and is_one and is_shared:
-            told.setdefault(passes[0].span, []).append((found[0].op, [loss.targets for loss in found]))
-    for span, counted in told.items():
-        uneven = [(op, targets) for op, targets in counted if max(targets) >= UNEVEN * min(targets)]
-        if 2 * len(uneven) > len(counted):
-            op, targets = uneven[0]
-            yield diagnosis.warning(
-                "micro_batches_weigh_alike",
-                span,
-                tensors=op.outputs,
-                loss=op.name,
-                loss_line=line(op.span),
-                least=str(min(targets)),
-                most=str(max(targets)),
-                ratio=f"{max(targets) / min(targets):.3g}",
-            )
-
-
-def parts_not_averaged(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Means over the parts of a batch whose gradients are added up and nowhere divided, where plain steps along the sum
-    throw the loss off."""
-    code, untouched = diagnosis.code, ("zero_grad", "grad_reset")
-    changes = (change for each in diagnosis.trace.updates if each.kind not in untouched for change in each.changes)
-    if "clip_grad" in diagnosis.trace.program.code or any(change.leaf is not None for change in changes):
-        return
-    runs = grouped((run for run in _added_up(diagnosis) if run), lambda run: run[0].span)
-    for together in runs.values():
-        count, passes = max(map(len, together)), [pass_ for run in together for pass_ in run]
-        made = [diagnosis.maker.get(pass_.roots[0].tensor or "") for pass_ in passes]
-        is_mean = all(op is not None and (op.name == "mean" or argument(op, "reduction") == "'mean'") for op in made)
-        steps = [step for step in diagnosis.steps if not set(fed_by(passes[0])).isdisjoint(diagnosis.held_by(step))]
-        if count < LEAST_PARTS or sum(len(run) == count for run in together) < 2 or not is_mean or not steps:
-            continue
-        ends = [diagnosis.tensors[passes[at].roots[0].tensor or ""].data or () for at in (0, -1)]
-        if {step.optimizer for step in steps} != {"SGD"} or list(map(len, ends)) != [1, 1]:
-            continue
-        first, last = (abs(float(end[0])) for end in ends)
-        call = code.call_at(passes[0].span)
-        loss = code.receiver(call) if call is not None and code.in_loop(call) else None
-        if last < THROWN_OFF * first or loss is None:
-            continue
-        yield diagnosis.warning(
-            "parts_not_averaged",
-            passes[0].span,
-            tensors=fed_by(passes[0])[:8],
-            fix=(code.replace(loss, f"({code.text(loss)} / {count})"),) if isinstance(loss, ast.Name) else (),
-            count=str(count),
-            step_line=line(steps[0].span),
-            lr=steps[0].settings[0].get("lr", ""),
-            first=f"{first:.4g}",
-            last=f"{last:.4g}",
-        )
-
-
-def _added_up(diagnosis: Diagnosis) -> Iterator[list[Pass]]:
-    """Passes of one place that follow each other, with no step, no reset and nothing left out between them."""
-    at_step, updates = diagnosis.pass_step, diagnosis.trace.updates
-    ends = sorted(diagnosis.update_step.get(each.id, -1) for each in updates if each.kind in ("step", *RESETS))
-    run: list[Pass] = []
-    for pass_ in diagnosis.ended:
-        now, before = at_step.get(pass_.id, -1), at_step.get(run[-1].id, -1) if run else -1
-        is_next = bool(run) and run[-1].span == pass_.span and bisect_left(ends, before) == bisect_left(ends, now)
-        if not is_next or diagnosis.has_gap(before, now):
-            yield run
-            run = []
-        run.append(pass_)
-    yield run
-
-
-class _Mean(NamedTuple):
-    """A loss that is the mean over so many targets, and what the root of a pass is a multiple of it by."""
-
-    op: Op
-    targets: int
-    scale: float
-
-
-def _mean_of_targets(diagnosis: Diagnosis, pass_: Pass) -> _Mean | None:
-    root = pass_.roots[0].tensor if len(pass_.roots) == 1 else None
-    op = diagnosis.origin(root, ("mul", "div"))
-    if op is None or op.name not in CLASS_LOSSES or argument(op, "reduction") != "'mean'":
-        return None
-    value, whole = (numbers_of(diagnosis.tensors.get(each or "")) for each in (op.outputs[0], root))
-    targets = numbers_of(diagnosis.input_of(op, 1))
-    count = len(targets) - targets.count(number(argument(op, "ignore_index")) or 0)
-    is_plain = op.arguments and len(op.inputs) == 2 and count > 0 and value and value[0] and whole
-    return _Mean(op, count, round(whole[0] / value[0], 4)) if is_plain else None
-
-
 def few_samples_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A sampler with a weight for each class, where it takes one for each sample: it draws the first samples alone."""
     calls = [call for call in diagnosis.code.calls if called(call) == "WeightedRandomSampler" and call.args]
@@ -609,54 +401,3 @@ def few_samples_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
             drawn=str(len(few[0])),
             count=str(len(set(few[0]))),
         )
-
-
-def subsets_of_one(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """After `train_set, val_set = random_split(data, ...)`: `val_set.dataset.transform = ...`, where both have one
-    dataset, or `val_set.transform = ...`, which nothing reads."""
-    code = diagnosis.code
-    parts = {
-        name: names
-        for binding in code.bindings
-        if isinstance(binding.value, ast.Call) and called(binding.value) == "random_split"
-        for names in [plain_names(getattr(binding.targets[0], "elts", ()))]
-        for name in names
-    }
-    for statement in code.bindings:
-        match statement.targets[0]:
-            case ast.Attribute(attr=attribute, value=ast.Attribute(attr="dataset", value=ast.Name(name))):
-                others = [each for each in parts.get(name, ()) if each != name]
-                is_told = others and not any(code.stores[f"{each}.dataset"] for each in (name, *others))
-            case ast.Attribute(attr=attribute, value=ast.Name(name)) if name in parts:
-                others = []
-                is_told = _is_part_at(code, statement, name) and _is_read_of_itself(code, attribute)
-            case _:
-                continue
-        if is_told and diagnosis.has_run(statement):
-            yield diagnosis.warning(
-                "subsets_of_one" if others else "attribute_of_subset",
-                statement,
-                part=name,
-                other=others[0] if others else "",
-                attribute=attribute,
-                code=code.short(statement),
-            )
-            return
-
-
-def _is_part_at(code: Source, statement: ast.Assign, name: str) -> bool:
-    """Whether a name stands for what `random_split` gave, where a statement of its function or of the file is."""
-    bound = [
-        binding.value
-        for binding in code.bindings
-        if code.function(binding) is code.function(statement)
-        and name in plain_names((binding.targets[0], *getattr(binding.targets[0], "elts", ())))
-    ]
-    return len(bound) == 1 and isinstance(bound[0], ast.Call) and called(bound[0]) == "random_split"
-
-
-def _is_read_of_itself(code: Source, attribute: str) -> bool:
-    """Whether the attribute is one that objects of the program's own classes read of themselves, and nothing else
-    reads."""
-    named = (node for node in code.nodes if isinstance(node, ast.Attribute) and node.attr == attribute)
-    return {dotted(node.value) for node in named if isinstance(node.ctx, ast.Load)} == {"self"}

@@ -1,5 +1,5 @@
-"""Data that is not what it is taken for because it is shared: a dataset or an argument changed by being read, a gradient
-kept that changes, the same random numbers in every step, rows compared with themselves."""
+"""Data that is not what it is taken for because it is shared: a dataset or an argument changed by being read, a kept
+gradient that changes, the same random numbers in every step, rows compared with themselves."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence

@@ -42,14 +42,10 @@ CAUSES = {
     "zeros_hold_each_other": ("dead_relu",),
     "gradient_added_up": ("loss_computed_once", "gradient_left_by_another"),
     "gradient_": ("scaled_and_stepped", "diverged", "nan_in_data", "steps_too_long"),
-    "grows_": (
-        *("scaled_and_stepped", "uphill", "closure_adds_up"),
-        *("step_without_zero_grad", "steps_too_long", "parts_not_averaged"),
-    ),
+    "grows_": ("scaled_and_stepped", "uphill", "closure_adds_up", "step_without_zero_grad", "steps_too_long"),
     "diverged": (
         *("scaled_and_stepped", "closure_adds_up", "step_without_zero_grad"),
         *("changed_by_reading", "steps_too_long", "clip_after_step", "generator_looped_twice"),
-        "parts_not_averaged",
     ),
     "steps_too_long": (
         *("scaled_and_stepped", "changed_by_reading", "uphill", "maximize_of"),
@@ -87,8 +83,8 @@ SAID_BETTER = {
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns"
     " likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one inputs_of_another_size"
-    " micro_batches_weigh_alike norm_of_last_batch next_place_seen parts_not_averaged divergence_averaged"
-    " sorted_alone loader_of_another_set state_left_over best_for_done schedule_of_the_wrong_end".split()
+    " norm_of_last_batch next_place_seen divergence_averaged sorted_alone loader_of_another_set"
+    " state_left_over best_for_done schedule_of_the_wrong_end".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

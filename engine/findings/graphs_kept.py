@@ -1,8 +1,7 @@
-"""Graphs and hooks that are kept longer than anyone needs them."""
+"""Graphs that are kept longer than anyone needs them."""
 
 import ast
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, islice
 
@@ -10,10 +9,7 @@ from engine.findings.diagnosis import Diagnosis, grouped
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.program.tree import assigned
-from engine.trace import Finding, Op, Pass, Span, Tensor
-
-FEWEST = 3
-"""Passes that show that more and more hooks run."""
+from engine.trace import Finding, Op, Pass, Tensor
 
 
 def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -54,38 +50,6 @@ def _kept_in_functions(
         )
         if len(kept) >= 2:
             yield _kept(diagnosis, call, kept)
-
-
-def hooks_pile_up(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Hooks that one line puts on one tensor or layer again and again: each pass, or each call of the layer, runs more
-    of them than those before it."""
-    op, last_op = "", {}
-    for step in diagnosis.trace.timeline:
-        op = step.op or op
-        last_op[step.hook] = op
-    runs: dict[tuple[Span | None, str], Counter[str]] = {}
-    for hook in diagnosis.trace.hooks:
-        time, put_on = hook.pass_id or last_op.get(hook.id), hook.tensor or hook.module
-        if time and put_on is not None:
-            runs.setdefault((hook.registered, put_on), Counter())[time] += 1
-    for (registered, put_on), counted in runs.items():
-        counts = list(counted.values())
-        call, module = diagnosis.code.call_at(registered), diagnosis.modules.get(put_on)
-        if call is None or len(set(counts)) < FEWEST or counts != sorted(counts):
-            continue
-        receiver = diagnosis.code.receiver(call)
-        named = diagnosis.code.short(receiver) if receiver is not None else diagnosis.say(put_on)
-        yield diagnosis.warning(
-            "hooks_pile_up",
-            call,
-            tensors=(put_on,) if put_on in diagnosis.tensors else (),
-            name=module.path if module is not None else named,
-            first=str(counts[0]),
-            last=str(counts[-1]),
-            passes=diagnosis.counted(counts),
-            is_layer=str(int(module is not None)),
-        )
-        return
 
 
 def _owner(code: Source, node: ast.expr) -> str:

@@ -1,16 +1,12 @@
 """Places and what stands at them: written several times at once, taken by every row, or taken for the value itself."""
 
 import ast
-import re
 from collections.abc import Iterator
-from itertools import islice, pairwise
+from itertools import islice
 
 from engine.findings.diagnosis import (
-    LEAST_TURNS,
     Diagnosis,
     argument,
-    extent,
-    grouped,
     is_of_ones_and_zeros,
     line,
     near,
@@ -19,13 +15,12 @@ from engine.findings.diagnosis import (
     times,
 )
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_reference
+from engine.program.names import is_reference
 from engine.trace import Finding, Op, Tensor
 
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
 """Ops that give places, and which of their outputs those are."""
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
-PICKS = ("gather", "index_select", "getitem")
 ADDS = ("add", "add_", "sub", "sub_")
 OF_ALL_PAIRS = frozenset("diag diagonal trace cross_entropy log_softmax softmax logsumexp".split())
 """What takes the diagonal of a table of all pairs, or holds it against the rest."""
@@ -78,36 +73,6 @@ def _added(diagnosis: Diagnosis, statement: ast.stmt | None, value: str) -> str:
         ):
             return diagnosis.code.short(written) + (", alpha=-1" if isinstance(sign, ast.Sub) else "")
     return diagnosis.say(value)
-
-
-def tables_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`self.alpha = self.alpha[labels]` in each step: from the second on they pick among what the first picked."""
-    for turns in grouped(diagnosis.ops_named(PICKS), lambda op: op.span).values():
-        ops = [op for op in turns if len(op.inputs) == 2]
-        statement = diagnosis.code.statement_at(ops[0].span) if len(ops) >= LEAST_TURNS else None
-        table, first = (
-            (diagnosis.input_of(ops[0]), diagnosis.output_of(ops[0])) if statement is not None else (None, None)
-        )
-        if not isinstance(statement, ast.Assign) or table is None or first is None or table.shape == first.shape:
-            continue
-        name = dotted(statement.targets[0])
-        ends = [extent(diagnosis.input_of(op, 1)) for op in ops]
-        follows = (
-            diagnosis.identity(later.inputs[0]) == diagnosis.identity(op.outputs[0])
-            for op, later in pairwise(ops[:LEAST_TURNS])
-        )
-        is_of_table = all(each is not None and each[0] >= 0 and each[1] < table.shape[0] for each in ends)
-        if "." in name and is_of_table and all(follows):
-            yield diagnosis.warning(
-                "table_overwritten",
-                statement,
-                tensors=(table.id, first.id),
-                name=name,
-                code=diagnosis.code.short(statement),
-                places=diagnosis.say(ops[0].inputs[1]),
-                shape=times(table),
-                made=times(first),
-            )
 
 
 def _places(diagnosis: Diagnosis, op: Op) -> Tensor | None:
@@ -184,65 +149,6 @@ def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:
         ):
             return (code.replace(rows, f"torch.arange(len({code.text(places)}))"),)
     return ()
-
-
-def one_place_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A table read at the length of a sequence, `pe[:, n]` for `pe[:, :n]`: the one row that it gives is added at every
-    place."""
-    for op in diagnosis.ops_named(("getitem",)):
-        table, length = diagnosis.input_of(op), _read_at_length(diagnosis, op) if not op.iteration else None
-        if table is None or length is None or table.role not in ("buffer", "parameter"):
-            continue
-        handed = near(op.outputs, lambda made: _handed_on(diagnosis, made))
-        takers = (taker for made in handed for taker in diagnosis.takers.get(made, ()) if taker.name in ADDS)
-        node, size = length
-        added = next((taker for taker in takers if _is_stretched_over(diagnosis, taker, size)), None)
-        if added is not None and diagnosis.reaches_a_pass(added):
-            yield diagnosis.warning(
-                "one_place_for_all",
-                op,
-                tensors=(table.id, *op.outputs[:1], *added.outputs[:1]),
-                fix=(diagnosis.code.before(node, ":"),),
-                name=diagnosis.say(table.id),
-                shape=times(table),
-                length=diagnosis.code.short(node),
-                size=str(size),
-                sum_line=line(added.span),
-            )
-
-
-def _read_at_length(diagnosis: Diagnosis, op: Op) -> tuple[ast.expr, int] | None:
-    """The one place that an index names, where the program writes it as the size of something."""
-    code, read = diagnosis.code, diagnosis.code.at(op.span)
-    parts = re.findall(r"slice\([^()]*\)|[^,()\s]+", op.arguments[-1].text or "") if op.arguments else []
-    if not isinstance(read, ast.Subscript):
-        return None
-    nodes = read.slice.elts if isinstance(read.slice, ast.Tuple) else [read.slice]
-    places = [(node, int(part)) for node, part in zip(nodes, parts, strict=False) if part.isdigit()]
-    if len(places) != 1 or len(nodes) != len(parts):
-        return None
-    node = places[0][0]
-    own = [each for each in code.bindings if code.function(each) is code.function(node)]
-    bound = [each.value for each in own if isinstance(node, ast.Name) and node.id in _names(each.targets[0])]
-    return places[0] if any(map(_is_size, [node, *bound])) else None
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def _is_size(node: ast.expr) -> bool:
-    """Whether it reads how long something is."""
-    inside = list(ast.walk(node))
-    is_length = any(isinstance(each, ast.Call) and called(each) == "len" for each in inside)
-    return is_length or any(isinstance(each, ast.Attribute) and each.attr in ("shape", "size") for each in inside)
-
-
-def _is_stretched_over(diagnosis: Diagnosis, op: Op, size: int) -> bool:
-    """Whether what an op adds is the same along an axis of that size."""
-    made = diagnosis.output_of(op)
-    stretched = {axis for each in op.broadcast for axis in each.axes}
-    return made is not None and size > 1 and any(made.shape[axis] == size for axis in stretched)
 
 
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -70,29 +70,6 @@ for i in range(4):
     opt.step()
     mean = 0.9 * mean + 0.1 * model[0].weight
 """, cure=(("0.1 * model[0].weight", "0.1 * model[0].weight.detach()"),), mends=True),
-    Mistake("hooks_pile_up", 8, """back, head = nn.Linear(3, 4), nn.Linear(4, 2)
-opt = torch.optim.SGD([*back.parameters(), *head.parameters()], lr=0.1)
-x, y = torch.randn(8, 3), torch.arange(8) % 2
-for _ in range(4):
-    back.weight.register_hook(lambda g: 0.5 * g)
-    loss = F.cross_entropy(head(back(x).relu()), y)
-""" + STEP, cure=(("for _ in range(4):\n    back.weight.register_hook(lambda g: 0.5 * g)\n", "back.weight.register_hook(lambda g: 0.5 * g)\nfor _ in range(4):\n"),)),
-    Mistake("hooks_pile_up", 5, """def watched(p, seen):
-    p.register_hook(seen.append)
-    return p
-w, seen = nn.Parameter(torch.ones(3)), []
-for _ in range(3):
-    watched(w, seen).pow(2).sum().backward()
-    w.grad = None
-""", cure=(("watched(w, seen).pow(2)", "watched(w * 1, seen).pow(2)"),)),
-    Mistake("hooks_pile_up", 8, f"""net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-kept = []
-for step in range(4):
-    handle = net[1].register_forward_hook(lambda layer, given, out: kept.append(out))
-    loss = net(torch.randn(8, 3)).pow(2).mean() + sum(each.abs().mean() for each in kept)
-    kept.clear()
-{STEP}""", cure=((STEP, f"    handle.remove()\n{STEP}"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("losses_kept", "losses = []\n" + TRAIN + LOOP + "    losses.append(loss.item())\n"),

@@ -12,21 +12,6 @@ for i in range(6):
     + THREE_LINES
 )
 
-TWICE = """def train(model, epoch):
-    model.train()
-    for _ in range(4):
-        opt.zero_grad(); model(torch.randn(8, 3)).pow(2).mean().backward(); opt.step()
-        plan.step()
-def main():
-    for epoch in range(3):
-        train(net, epoch)
-        plan.step()
-net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-plan = torch.optim.lr_scheduler.LinearLR(opt, total_iters=12)
-main()
-"""
-
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("scheduler_before_step", 12, TRAIN + """sched = torch.optim.lr_scheduler.StepLR(opt, 1)
 for i in range(3):

@@ -23,7 +23,6 @@ from engine.program.names import called, dotted, is_grad
 from engine.program.tree import Loop
 from engine.trace import Finding, Op, Pass, Span, Update
 
-COPYING = frozenset("clone detach data requires_grad_ to copy deepcopy tensor as_tensor Parameter".split())
 OF_NUMBERS = ("tensor", "as_tensor")
 FEWEST = 3
 """Passes in a row that tell what a loop does in all of its turns."""
@@ -200,29 +199,17 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
     fed = sorted({leaf for pass_ in since for leaf in fed_by(pass_)}, key=by_number)
     others = [leaf for leaf in fed if diagnosis.is_parameter(leaf)]
     made = bound_once(diagnosis, step.variable)
-    copy = _copy(diagnosis, held, fed)
-    deep = _deep_copy(diagnosis, fed, held) if copy is None else None
-    if copy is not None or deep is not None:
+    deep = _deep_copy(diagnosis, fed, held)
+    if deep is not None:
         return diagnosis.finding(
-            "step_on_copies" if copy is not None else "learns_in_copies",
+            "learns_in_copies",
             "error",
-            copy or deep,
+            deep,
             tensors=(*fed, *held),
             nodes=(),
             optimizer=step.variable or step.optimizer or "",
-            names=diagnosis.code.short(deep.targets[0]) if deep is not None else diagnosis.say_all(fed),
+            names=diagnosis.code.short(deep.targets[0]),
             pass_line=line(since[-1].span if since else None),
-            step_line=line(step.span),
-        )
-    if _are_frozen(diagnosis, held):
-        return diagnosis.finding(
-            "optimizer_holds_frozen",
-            "error",
-            made.value if made is not None else step.span,
-            tensors=held[:8],
-            optimizer=receiver(diagnosis, step) or step.optimizer or "",
-            held=diagnosis.say_all(held),
-            names=diagnosis.say_all(fed),
             step_line=line(step.span),
         )
     wrapped = _wrapped(diagnosis, fed, held, turn.begin) if is_used else None
@@ -240,34 +227,19 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
             made=diagnosis.code.short(wrapped.args[0]) if wrapped is not None else "",
             is_wrapped=str(int(wrapped is not None)),
         )
-    joined = _joined(diagnosis, fed, held) if not is_used else None
-    is_other = joined is not None or (bool(others) and not is_used)
-    replaced = changed_after(diagnosis, made) if is_other and joined is None else []
-    names = diagnosis.say_all(fed)
-    holders = {name.partition("[")[0] for name in map(diagnosis.say, fed)} if joined is not None else set()
-    used_ones = f"{holders.pop()}.values()" if len(holders) == 1 and "[" in names else names
+    is_other = bool(others) and not is_used
+    replaced = changed_after(diagnosis, made) if is_other else []
     return diagnosis.finding(
         "optimizer_holds_others" if is_other else "step_moves_nothing",
         "error",
         diagnosis.code.span(replaced[-1]) if replaced else step.span,
-        tensors=(others or fed) if is_other else held,
-        fix=made_later(diagnosis, made) if is_other and joined is None else (),
+        tensors=others if is_other else held,
+        fix=made_later(diagnosis, made) if is_other else (),
         optimizer=step.variable or step.optimizer or "",
-        names=names or diagnosis.say(since[-1].roots[0].tensor if since else None),
+        names=diagnosis.say_all(fed) or diagnosis.say(since[-1].roots[0].tensor if since else None),
         pass_line=line(since[-1].span if since else None),
         made_line=line(span_of(diagnosis, made) or step.span),
-        is_joined=str(int(joined is not None)),
-        joined_line=line(joined.span) if joined is not None else "",
-        used_ones=used_ones,
     )
-
-
-def _are_frozen(diagnosis: Diagnosis, held: Sequence[str]) -> bool:
-    """Whether a loss is computed from all of them as from numbers: they require no gradient there."""
-    taken = (record for record in diagnosis.trace.tensors if diagnosis.takers.get(record.id))
-    last = {diagnosis.identity(record.id): record for record in taken}
-    states = [last.get(leaf) for leaf in held]
-    return bool(states) and all(state is not None and not state.requires_grad for state in states)
 
 
 def _made_anew(diagnosis: Diagnosis, leaves: Sequence[str], since: int) -> Op | None:
@@ -300,34 +272,6 @@ def _wrapped(diagnosis: Diagnosis, leaves: Sequence[str], held: Sequence[str], s
         call for call, by in bound if isinstance(by, ast.Assign) and dotted(by.targets[0]).rpartition(".")[2] == name
     ]
     return next(iter(named if len(named) == 1 else calls if len(calls) == 1 else ()), None)
-
-
-def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> Op | None:
-    """What made a copy of one of some leaves."""
-    wanted = set(originals)
-    for leaf in copies:
-        maker = last = diagnosis.maker.get(leaf)
-        while maker is not None and maker.name in COPYING and maker.inputs:
-            if diagnosis.identity(maker.inputs[0]) in wanted:
-                return last
-            maker = diagnosis.maker.get(maker.inputs[0])
-    return None
-
-
-def _joined(diagnosis: Diagnosis, leaves: Sequence[str], parts: Sequence[str]) -> Op | None:
-    """What joined some tensors to make one of some leaves, as `torch.func.stack_module_state` does."""
-    wanted = set(parts)
-    for leaf in leaves:
-        maker = diagnosis.maker.get(leaf)
-        while maker is not None and maker.name in COPYING and maker.inputs:
-            maker = diagnosis.maker.get(maker.inputs[0])
-        if (
-            maker is not None
-            and maker.name in ("stack", "cat")
-            and wanted.issuperset(map(diagnosis.identity, maker.inputs))
-        ):
-            return maker
-    return None
 
 
 def _deep_copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> ast.Assign | None:

@@ -25,24 +25,6 @@ BATCHES = (
 )
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("optimizer_holds_others", 13, """nets = [nn.Linear(2, 1) for _ in range(3)]
-params, buffers = torch.func.stack_module_state(nets)
-of_one = lambda p, b, x: torch.func.functional_call(nets[0], (p, b), (x,))
-opt = torch.optim.Adam([p for net in nets for p in net.parameters()])
-x, y = torch.randn(4, 2), torch.randn(4, 1)
-for _ in range(3):
-    opt.zero_grad()
-    made = torch.vmap(of_one, in_dims=(0, 0, None))(params, buffers, x)
-    (made - y).pow(2).mean().backward()
-    opt.step()
-""", says={"is_joined": "1", "used_ones": "params.values()"}, cure=(("[p for net in nets for p in net.parameters()]", "params.values()"),)),
-    Mistake("optimizer_holds_others", 9, """rows = [torch.randn(3, requires_grad=True) for _ in range(4)]
-table = torch.stack(rows).detach().requires_grad_()
-opt = torch.optim.SGD(rows, lr=0.1)
-for _ in range(3):
-    opt.zero_grad(); (table - 1).pow(2).sum().backward()
-    opt.step()
-""", says={"is_joined": "1", "used_ones": "table"}, cure=(("SGD(rows", "SGD([table]"),)),
     Mistake("zero_grad_before_step", 10, TRAIN + """for i in range(3):
     loss = F.mse_loss(model(x), y)
     loss.backward()
@@ -236,18 +218,6 @@ for i in range(3):
     (torch.randn(4, 2) * gate).pow(2).mean().backward(retain_graph=True)
     opt.step()
 """, says={"name": "gate", "count": "3"}),
-    Mistake("step_on_copies", 6, DATA + """opt = torch.optim.Adam(list(net.state_dict().values()))
-for i in range(2):
-""" + FIT, says={"names": "net.weight, net.bias"}),
-    Mistake("step_on_copies", 6, """img = torch.rand(4, requires_grad=True)
-goal = torch.rand(4)
-opt = torch.optim.Adam([img.clone().detach().requires_grad_()])
-for i in range(2):
-    opt.zero_grad()
-    (img - goal).square().sum().backward()
-    print(i)
-    opt.step()
-""", says={"names": "img", "step_line": "11"}),
     Mistake("learns_in_copies", 9, "import copy\n" + SGD + """for i in range(2):
     inner = copy.deepcopy(net)
     opt.zero_grad()
@@ -316,23 +286,6 @@ for i in range(3):
     else:
         opt.step()
 """, cure=(("        plan.step()\n    else:\n        opt.step()", "        opt.step()\n        plan.step()"),)),
-    Mistake("optimizer_holds_frozen", 7, """body, head = nn.Linear(4, 5), nn.Linear(5, 2)
-for p in head.parameters():
-    p.requires_grad = False
-opt = torch.optim.SGD(head.parameters(), lr=0.1)
-x, y = torch.randn(8, 4), torch.randint(2, (8,))
-for _ in range(3):
-    loss = F.cross_entropy(head(body(x)), y)
-""" + STEP, cure=(("SGD(head", "SGD(body"),)),
-    Mistake("optimizer_holds_frozen", 9, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.low, self.high = nn.Linear(3, 4), nn.Linear(4, 1).requires_grad_(False)
-net = Net()
-opt = torch.optim.Adam(net.high.parameters())
-for _ in range(3):
-    loss = net.high(net.low(torch.randn(6, 3)).relu()).mean()
-""" + STEP, cure=((".requires_grad_(False)", ""),)),
     Mistake("loss_overwritten", 11, """cell, out = nn.GRUCell(3, 5), nn.Linear(5, 2)
 opt = torch.optim.Adam([*cell.parameters(), *out.parameters()])
 x, y = torch.randn(4, 6, 3), torch.randint(2, (4, 6))
@@ -388,14 +341,6 @@ for i in range(4):
         losses.append(loss)
     opt.zero_grad(); min(losses, key=lambda each: each.item()).backward(); opt.step()
 """),
-    ("optimizer_holds_others", """nets = [nn.Linear(2, 1) for _ in range(3)]
-params, buffers = torch.func.stack_module_state(nets)
-of_one = lambda p, b, x: torch.func.functional_call(nets[0], (p, b), (x,))
-opt = torch.optim.Adam(params.values())
-for _ in range(3):
-    opt.zero_grad(); torch.vmap(of_one, in_dims=(0, 0, None))(params, buffers, torch.randn(4, 2)).pow(2).mean().backward()
-    opt.step()
-"""),
     ("zero_grad_before_step", TRAIN + "for i in range(3):\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\n"),
     ("zero_grad_before_step", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if i % 2:\n        opt.step()\n        model.zero_grad()\n"),
     ("step_without_backward", TRAIN + LOOP),
@@ -413,16 +358,6 @@ for i in range(2): (model(x).detach() * start).mean().backward(); opt.step()
     ("method_printed", TRAIN + LOOP + "print(loss.item(), x.shape, [show for show in (loss.item,)][0]())\n"),
     ("method_printed", "print(torch.ones(2).item.__name__, repr(torch.ones(1).exp))\n"),
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
-    # copies of one model, stacked, learn; the model itself is not frozen
-    ("optimizer_holds_frozen", """import copy
-models = nn.ModuleList([nn.Linear(2, 1)])
-opt = torch.optim.Adam(models.parameters())
-for i in range(2):
-    params, buffers = torch.func.stack_module_state(models)
-    base = copy.deepcopy(models[0]).to('meta')
-    loss = torch.vmap(lambda p, b, x: torch.func.functional_call(base, (p, b), x), (0, 0, None))(params, buffers, torch.randn(3, 2))
-    opt.zero_grad(); loss.mean().backward(); opt.step()
-"""),
     ("step_moves_nothing", TRAIN + "for i in range(2):\n    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()\n"),
     ("clipped_while_scaled", SCALED.replace("STEP", "scaler.unscale_(opt)\n    " + CLIPPED)),
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
@@ -444,8 +379,6 @@ for i in range(3):
     (torch.randn(4, 2) * gate * other).pow(2).mean().backward(retain_graph=True)
     opt.step()
 """),
-    ("step_on_copies", "start = torch.rand(4)\nimg = start.clone().detach().requires_grad_()\nopt = torch.optim.SGD([img], lr=0.1)\nfor i in range(2):\n"
-     "    opt.zero_grad()\n    (img - start).square().sum().backward()\n    opt.step()\n"),
     ("learns_in_copies", "import copy\n" + SGD + "for i in range(2):\n    old = copy.deepcopy(net)\n" + FIT),
     ("backward_after_the_loop", """cell, out = nn.GRUCell(2, 4), nn.Linear(4, 1)
 h = torch.zeros(3, 4)

@@ -29,8 +29,6 @@ over any axis."""
 ITEMS = ("__getitem__", "getitem")
 CHOICES = ("argmax", "max")
 MOST_STEPS = 8
-LEAST_SHIFT = 0.01
-"""Smaller numbers keep a logarithm or a quotient finite."""
 
 
 def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 import pytest
 
-from engine.findings import explanation, find, overlaps
+from engine.findings import explanation, find, scales
 from engine.findings.diagnosis import Diagnosis
 from engine.local import LocalEngine
 from engine.request import RunRequest
@@ -181,10 +181,10 @@ def test_a_family_that_is_annotated_otherwise_is_refused(monkeypatch: pytest.Mon
     def mistyped(diagnosis: Diagnosis) -> Iterable[Finding]:
         return ()
 
-    monkeypatch.setattr(mistyped, "__module__", overlaps.__name__)
-    monkeypatch.setattr(overlaps, "mistyped", mistyped, raising=False)
-    with pytest.raises(TypeError, match=r"mistyped in overlaps\.py"):
-        [*importlib.import_module("engine.findings.find")._families(Path(overlaps.__file__).parent)]
+    monkeypatch.setattr(mistyped, "__module__", scales.__name__)
+    monkeypatch.setattr(scales, "mistyped", mistyped, raising=False)
+    with pytest.raises(TypeError, match=r"mistyped in scales\.py"):
+        [*importlib.import_module("engine.findings.find")._families(Path(scales.__file__).parent)]
 
 
 def test_what_could_only_be_said_with_a_hole_is_not_told(engine: LocalEngine, monkeypatch: pytest.MonkeyPatch) -> None:

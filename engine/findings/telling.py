@@ -81,9 +81,6 @@ SAID_BETTER = {
 """Codes that say less than others of the same tensors do."""
 
 POSSIBLE = frozenset(
-    "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns"
-    " likelihood_minimised shuffled_alone shuffled_by_numpy layers_are_one inputs_of_another_size"
-    " norm_of_last_batch next_place_seen sorted_alone loader_of_another_set state_left_over best_for_done"
     " schedule_of_the_wrong_end".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""

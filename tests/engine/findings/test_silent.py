@@ -439,28 +439,6 @@ def test_a_long_loop_that_is_sampled_has_no_more_findings(name: str, monkeypatch
     assert trace.gaps or name in healthy.HEALTHY
 
 
-@pytest.mark.parametrize(("divided_by", "is_told"), [("200", True), ("5", False)])
-def test_an_average_is_told_where_training_before_it_is_sampled(
-    divided_by: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sampling, "FULL", 100)
-    monkeypatch.setattr(sampling, "SAMPLE", 400)
-    program = f"""net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.01)
-for epoch in range(3):
-    for i in range(40):
-        loss = F.mse_loss(net(torch.randn(40, 3)), torch.randn(40, 1))
-        opt.zero_grad(); loss.backward(); opt.step()
-    total = 0.0
-    for i in range(5):
-        total += F.mse_loss(net(torch.randn(40, 3)), torch.randn(40, 1)).item()
-    print(f"{{epoch}}: {{total / {divided_by}:.5f}}")
-"""
-    trace = record(HEAD + program, patched=True)
-    assert trace.gaps
-    assert (found(trace, "means_over_samples") is not None) == is_told
-
-
 WARMED_UP = """import torch
 from torch import nn
 net = nn.Linear(3, 1)

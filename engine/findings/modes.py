@@ -1,40 +1,20 @@
 """Train and eval, recording and not: layers in the wrong mode, graphs nobody uses."""
 
 import ast
-from collections import defaultdict
 from collections.abc import Iterator
 
 from engine.findings.attention_masks import FUSED
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    UNKNOWN,
-    Diagnosis,
-    argument,
-    by_number,
-    extent,
-    fed_by,
-    grouped,
-    is_zero,
-    line,
-    listed,
-    near,
-    number,
-    says,
-    walk,
-)
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, argument, fed_by, line, listed, walk
 from engine.findings.losses import LOSS_FUNCTIONS
 from engine.findings.uphill import squares_differences
-from engine.program.names import called, dotted, is_grad, keyword
+from engine.program.names import called, dotted, is_grad
 from engine.program.source import Source
-from engine.program.tree import covers
-from engine.trace import Finding, Module, ModuleCall, Op, Pass, Tensor, Update
+from engine.trace import Finding, ModuleCall, Op, Pass, Update
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
 RATES = {**dict.fromkeys(DROPOUTS, ("p", 1)), FUSED: ("dropout_p", 4)}
 """Where functions that drop take their rate."""
 NORMS = frozenset(("batch_norm",))
-OF_THE_LAST = 0.5
-"""Share of the newest batch in a norm's figures from which they are its own more than the data's."""
 JUDGES = LOSS_FUNCTIONS | {"eq", "ne"}
 SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
 MODULE_PREFIXES = ("torch.", "torch.autograd.")
@@ -157,41 +137,6 @@ def _switch(code: Source, method: str, model: str = "") -> ast.Call | None:
     return min(own or switches, key=lambda call: call.lineno, default=None)
 
 
-def norms_of_the_last_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`momentum` of a batch norm as other libraries mean it: in PyTorch it is the share of the newest batch, and what
-    it evaluates with is little more than that batch. One whose share changes takes the average of all."""
-    kept: dict[str | None, tuple[Op, float]] = {}
-    shares: dict[str | None, set[float | None]] = defaultdict(set)
-    for op in _layers(diagnosis) if diagnosis.steps else ():
-        share, module = number(argument(op, "momentum", 6)), diagnosis.modules.get(op.module or "")
-        if op.name not in NORMS or module is None:
-            continue
-        if _is_training(op):
-            shares[op.module].add(share)
-        if _is_training(op) and share is not None and OF_THE_LAST <= share < 1:
-            kept[op.module] = op, share
-        elif not _is_training(op) and op.module in kept and len(shares[op.module]) == 1:
-            last, share = kept[op.module]
-            yield diagnosis.warning(
-                "norm_of_last_batch",
-                _made_with(diagnosis, module.type, share) or last.span,
-                tensors=last.outputs[:1],
-                module=diagnosis.module_name(module),
-                type=module.type,
-                momentum=f"{share:g}",
-                share=f"{100 * share:g}",
-                usual=f"{1 - share:g}",
-                eval_line=line(op.span),
-            )
-            return
-
-
-def _made_with(diagnosis: Diagnosis, kind: str, momentum: float) -> ast.Call | None:
-    """The call that makes a layer of a class with that momentum written out."""
-    made = (call for call in diagnosis.code.calls if called(call) == kind)
-    return next((call for call in made if number(says(call, "momentum")) == momentum), None)
-
-
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Dropout or batch norm in train mode under no_grad, or in a call to which no pass ever comes back, of results
     that are held against targets; in a program that calls `train()` somewhere only where nobody asked for it."""
@@ -244,78 +189,6 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         drops="1" if any(op.name in DROPOUTS for op in found) else "0",
         norms="1" if any(op.name in NORMS for op in found) else "0",
     )
-
-
-def evals_undone(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`model.train()` below the `model.eval()` of the same function, with no pass between them, and what is evaluated
-    after that runs in train mode."""
-    code = diagnosis.code
-    for call in code.calls if diagnosis.steps else ():
-        statement, model = code.statement(call), _switched_model(call, "train")
-        if not model or statement is None or not diagnosis.has_run(call):
-            continue
-        own = [each for each in code.calls if code.function(each) is code.function(call) and diagnosis.has_run(each)]
-        before = [each for each in own if each.lineno < call.lineno]
-        undone = next((each for each in reversed(before) if _switched_model(each, "eval") == model), None)
-        last = max((each.lineno for each in before if called(each) in ("backward", "step")), default=0)
-        if undone is None or undone.lineno < last:
-            continue
-        last_line = max(each.lineno for each in own)
-        tops = {op.id: top.span for top in diagnosis.trace.calls if top.parent is None for op in diagnosis.ops_of(top)}
-        judged = [
-            op
-            for op in _layers(diagnosis)
-            if op.grad_mode != "grad" and (at := tops.get(op.id)) is not None and call.lineno < at.line <= last_line
-        ]
-        if judged and all(map(_is_training, judged)):
-            yield diagnosis.warning(
-                "eval_undone",
-                call,
-                tensors=judged[0].outputs[:1],
-                fix=code.removed(statement),
-                model=model,
-                eval_line=str(undone.lineno),
-            )
-
-
-def evals_that_nothing_runs_in(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`model.eval()` in a training loop whose every run of a model is in train mode: what is judged below it was made
-    by the run that was trained."""
-    code, trained = (
-        diagnosis.code,
-        {op.outputs[0]: op for op in _layers(diagnosis) if _is_training(op) and _takes_part(op)},
-    )
-    for call in code.calls if diagnosis.steps and trained else ():
-        model, loop, statement = _switched_model(call, "eval"), next(iter(code.loops(call)), None), code.statement(call)
-        if not model or not isinstance(loop, ast.For | ast.While) or not diagnosis.has_run(call):
-            continue
-        own = [op for op in diagnosis.trace.ops if op.span is not None and covers(loop, op.span.line)]
-        below = (op for op in own if op.span is not None and op.span.line > call.lineno)
-        judged = [op for op in below if op.name in JUDGES and op.grad_mode != "grad"]
-        first, last = (diagnosis.op_at[own[at].id] for at in (0, -1)) if own else (0, 0)
-        runs = [top for top in diagnosis.trace.calls if first <= diagnosis.op_at.get(top.first_op or "", -1) <= last]
-        sources = [
-            next((trained[at] for at in near(op.inputs, diagnosis.made_from) if at in trained), None) for op in judged
-        ]
-        if len(judged) < LEAST_TURNS or not all(top.training for top in runs) or None in sources:
-            continue
-        top = diagnosis.call_around(sources[0]) if sources[0] is not None else None
-        ran = code.statement_at(top.span) if top is not None else None
-        if ran is None or not ran.lineno < call.lineno or loop not in code.loops(ran):
-            continue
-        yield diagnosis.warning(
-            "eval_without_a_run",
-            call,
-            tensors=judged[0].inputs[:1],
-            fix=code.line_after(statement, code.text(ran)) if isinstance(ran, ast.Assign) else (),
-            model=model,
-            run=code.short(ran),
-            run_line=str(ran.lineno),
-            judged=code.excerpt(judged[0].span),
-            judged_line=line(judged[0].span),
-            drops=str(int(any(op.name in DROPOUTS for op in trained.values()))),
-        )
-        return
 
 
 def _switched_model(call: ast.Call, method: str) -> str:
@@ -476,61 +349,6 @@ def _last_moves(diagnosis: Diagnosis) -> dict[str, int]:
     return moves
 
 
-def buffers_not_copied(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Batch norm of a copy that got weights from a trained one, as an average or a target network does, and evaluates
-    with the statistics it was made with: these are buffers and not among `parameters()`."""
-    trained: dict[str | None, Module] = {}
-    latest: dict[str, tuple[Module, Op, Tensor]] = {}
-    for op in diagnosis.ops_named(NORMS) if diagnosis.steps else ():
-        module = diagnosis.modules.get(op.module or "")
-        if module is None or not module.parameters:
-            continue
-        given = _weights_given(diagnosis, module, op)
-        if given and not _is_training(op):
-            latest[module.id] = module, op, given[0]
-        elif _weights(diagnosis, module) <= diagnosis.stepped:
-            trained |= dict.fromkeys((weight.storage for weight in given), module)
-    for module, op, weight in latest.values():
-        is_new = is_zero(diagnosis.input_of(op, 1)) and extent(diagnosis.input_of(op, 2)) == (1.0, 1.0)
-        write = _written(diagnosis, weight, op) if is_new and trained else None
-        copied = near(write.inputs, diagnosis.made_from) if write is not None else ()
-        sources = (trained.get(diagnosis.tensors[tensor].storage) for tensor in copied)
-        other = next((source for source in sources if source is not None and source is not module), None)
-        if write is None or other is None:
-            continue
-        yield diagnosis.warning(
-            "buffers_not_copied",
-            write.span,
-            tensors=sorted(_weights(diagnosis, module), key=by_number),
-            module=diagnosis.module_name(module),
-            other=diagnosis.module_name(other),
-            eval_line=line(op.span),
-        )
-        return
-
-
-def _weights(diagnosis: Diagnosis, module: Module) -> set[str]:
-    return {diagnosis.identity(member.tensor) for member in module.parameters}
-
-
-def _weights_given(diagnosis: Diagnosis, module: Module, op: Op) -> list[Tensor]:
-    """The weights of a layer as an op was given them."""
-    own = _weights(diagnosis, module)
-    return [diagnosis.tensors[given] for given in op.inputs if diagnosis.identity(given) in own]
-
-
-def _written(diagnosis: Diagnosis, weight: Tensor, op: Op) -> Op | None:
-    """What last wrote into the memory of a weight before an op, since the first pass."""
-    begun = min(diagnosis.pass_step.values(), default=0)
-    for earlier in reversed(diagnosis.trace.ops[: diagnosis.op_at[op.id]]):
-        if diagnosis.op_step.get(earlier.id, begun) < begun:
-            return None
-        made, given = diagnosis.output_of(earlier), {diagnosis.tensors[tensor].storage for tensor in earlier.inputs}
-        if made is not None and made.storage == weight.storage and (earlier.in_place or made.storage not in given):
-            return earlier
-    return None
-
-
 def _in_eval_as_a_whole(diagnosis: Diagnosis) -> set[int]:
     """Places of the ops of models in eval mode: where a part of one is in train mode, it was put there on purpose."""
     tops = (call for call in diagnosis.trace.calls if call.parent is None and not call.training)
@@ -606,46 +424,6 @@ def _is_fed_in_vain(diagnosis: Diagnosis, call: ModuleCall) -> bool:
 def _is_for_nothing(diagnosis: Diagnosis, call: ModuleCall) -> bool:
     ops = diagnosis.ops_of(call)
     return any(op.nodes for op in ops) and not any(map(diagnosis.reaches_a_pass, ops))
-
-
-def dropouts_switched_off(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A rate of dropout that an evaluation overwrote with 0: in the training after it nothing is dropped either."""
-    evaluated = in_eval(diagnosis) if diagnosis.steps else set()
-    ops = sorted(diagnosis.ops_named(RATES), key=lambda op: diagnosis.op_at[op.id]) if evaluated else ()
-    for turns in grouped(ops, lambda op: op.module).values():
-        rates = [number(argument(op, *RATES[op.name])) for op in turns]
-        is_eval = [diagnosis.op_at[op.id] in evaluated for op in turns]
-        first = is_eval.index(True) if True in is_eval else 0
-        count = is_eval[first:].count(False)
-        if not first or not all(rates[:first]) or set(rates[first:]) != {0.0} or count < 2:
-            continue
-        binding = _rate_overwritten(diagnosis, turns[0])
-        if binding is not None:
-            yield diagnosis.warning(
-                "dropout_switched_off",
-                binding,
-                tensors=turns[-1].outputs[:1],
-                name=diagnosis.code.short(binding.targets[0]),
-                rate=f"{rates[0]:g}",
-                op_line=line(turns[0].span),
-                count=f"≥ {count}" if diagnosis.trace.gaps else str(count),
-            )
-            return
-
-
-def _rate_overwritten(diagnosis: Diagnosis, op: Op) -> ast.Assign | None:
-    """The assignment of 0 to the attribute that a function takes its rate from, or to the `p` of a layer."""
-    code = diagnosis.code
-    call = code.call_at(op.span)
-    rate = keyword(call, RATES[op.name][0]) if call is not None else None
-    name = dotted(rate.value) if rate is not None else ""
-    for binding in code.bindings:
-        target = binding.targets[0]
-        is_zero_now = isinstance(binding.value, ast.Constant) and binding.value.value in (0, 0.0)
-        is_rate = dotted(target) == name if name else isinstance(target, ast.Attribute) and target.attr == "p"
-        if is_zero_now and is_rate and isinstance(target, ast.Attribute) and diagnosis.has_run(binding):
-            return binding
-    return None
 
 
 def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -1,25 +1,17 @@
 """What a model is measured by and is not what it is taken for: data standardised by their own figures, scores compared
-with classes, counts that go on from epoch to epoch, schedules that wait for the wrong end."""
+with classes, counts that go on from epoch to epoch."""
 
 import ast
-import math
-import re
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, is_alike, line, number, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, argument, is_alike, line, numbers_of, times
 from engine.findings.losses import PASSING
-from engine.findings.optimizer_code import bound_once
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop, assigned
 from engine.trace import Finding, Op, Tensor
 
 PICKS_LARGEST = ("max", "topk", "sort")
-FALLS = re.compile(r"loss|err|mse|mae|rmse|ppl|perplexity", re.IGNORECASE)
-FAR = 10
-BEST = re.compile(r"best|lowest|highest|(^|_)(min|max)_(loss|acc|err)", re.IGNORECASE)
-RISES = re.compile(r"acc|auc|f1|iou|dice|bleu|precision|recall|reward", re.IGNORECASE)
-"""How a measure is called that is to fall, or to rise."""
 
 
 def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -180,73 +172,6 @@ def _share_of_one_turn(
     return None
 
 
-def records_never_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`if loss < best` where nothing ever sets `best`: each turn is the best one."""
-    code = diagnosis.code
-    for test in (node for node in code.nodes if isinstance(node, ast.If) and diagnosis.has_run(node)):
-        match test.test:
-            case ast.Compare(left=left, ops=[ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() as sign], comparators=[right]):
-                pass
-            case _:
-                continue
-        for kept, new, rises in (
-            (right, left, isinstance(sign, ast.Gt | ast.GtE)),
-            (left, right, isinstance(sign, ast.Lt | ast.LtE)),
-        ):
-            name, begin = dotted(kept), diagnosis.value_of(dotted(kept))
-            start = _constant(begin)
-            if begin is None or start is None or _constant(new) is not None or code.stores[code.stands_for(name)] != 1:
-                continue
-            is_no_bound = start == (-math.inf if rises else math.inf)
-            is_goal = any(isinstance(each, ast.Break | ast.Return | ast.Raise) for each in test.body)
-            repeats = code.in_loop(test) or code.function(test) is not None
-            is_far = start in (0, -1) or FAR <= abs(start) < math.inf  # else it may well be what is to be reached
-            is_record = (is_no_bound and _keeps(test)) or (BEST.search(name) and is_far and not is_goal)
-            if is_record and repeats and not code.in_loop(begin):
-                yield diagnosis.warning(
-                    "record_never_kept",
-                    test.test,
-                    fix=(code.line_above(test.body[0], f"{name} = {code.text(new)}"),),
-                    name=name,
-                    new=code.text(new),
-                    start=code.text(begin),
-                    start_line=str(begin.lineno),
-                )
-
-
-def records_never_beaten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`if loss < best` where `best` begins at 0, or `>` where it begins at infinity: no turn is ever the best one."""
-    code = diagnosis.code
-    tests = (node for node in code.nodes if isinstance(node, ast.If) and diagnosis.has_run(node))
-    for test in (each for each in tests if not diagnosis.has_run(each.body[0])):
-        match test.test:
-            case ast.Compare(left=new, ops=[ast.Lt() | ast.LtE()], comparators=[kept]):
-                starts = (0.0, -math.inf)
-            case ast.Compare(left=new, ops=[ast.Gt() | ast.GtE()], comparators=[kept]):
-                starts = (math.inf, math.inf)
-            case _:
-                continue
-        within = [each for body in test.body for each in ast.walk(body)]
-        bound = [(each, *pair) for each in code.bindings for pair in assigned(each)]
-        pairs = [(each, value) for each, to, value in bound if code.text(to) == code.text(kept)]
-        begins = [value for each, value in pairs if each not in within]
-        read = names_read(new) - {dotted(kept)}
-        is_kept = any(read & names_read(value) for each, value in pairs if each in within)
-        start = _constant(begins[0]) if len(begins) == 1 and is_kept else None
-        does = [each for each in within if isinstance(getattr(each, "ctx", None), ast.Store)]
-        is_more = len(does) + sum(isinstance(each, ast.Call) for each in within) > 1  # than the least of some numbers
-        if start in starts and is_more and (code.in_loop(test) or code.function(test) is not None):
-            yield diagnosis.warning(
-                "record_never_beaten",
-                test.test,
-                name=code.short(kept),
-                new=code.short(new),
-                start=code.text(begins[0]),
-                start_line=str(begins[0].lineno),
-                is_less=str(int(starts[0] == 0)),
-            )
-
-
 def best_is_the_model(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`best_model = model` in the turns that beat a record: a second name for what goes on learning."""
     code = diagnosis.code
@@ -278,50 +203,4 @@ def best_is_the_model(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=dotted(target),
                 model=dotted(value),
                 read_line=str(later[0].lineno),
-            )
-
-
-def _keeps(test: ast.If) -> bool:
-    """Whether it puts something away: under a name, or with a call that saves."""
-    inside = [node for each in test.body for node in ast.walk(each)]
-    saves = any(isinstance(node, ast.Call) and called(node) == "save" for node in inside)
-    return saves or any(isinstance(node, ast.Assign) and not isinstance(node.value, ast.Constant) for node in inside)
-
-
-def _constant(node: ast.expr | None) -> float | None:
-    """The number that an expression is, `float('inf')` and `math.inf` among them."""
-    text = ast.unparse(node) if node is not None else ""
-    bare = re.sub(r"^(-?)(?:float\('([+-]?)inf(?:inity)?'\)|(?:math|np|numpy|torch)\.inf)$", r"\1\2inf", text)
-    return number(bare)
-
-
-def schedules_of_the_wrong_end(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`ReduceLROnPlateau` that waits for a loss to rise, or for an accuracy to fall."""
-    code = diagnosis.code
-    for call in code.calls:
-        owner = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr == "step" else None
-        made = bound_once(diagnosis, dotted(owner))
-        value = made.value if made is not None else None
-        if not isinstance(value, ast.Call) or called(value) != "ReduceLROnPlateau" or not call.args:
-            continue
-        if any(isinstance(node, ast.USub | ast.Sub) for node in ast.walk(call.args[0])):
-            continue  # turned round
-        mode = (says(value, "mode") or (code.text(value.args[1]) if len(value.args) > 1 else "min")).strip("'\"")
-        name = code.short(call.args[0])
-        falls, rises = FALLS.search(name) is not None, RISES.search(name) is not None
-        wrong = (mode == "max" and falls > rises) or (mode == "min" and rises > falls)
-        if wrong and diagnosis.has_run(call) and made is not None:
-            right = "min" if falls else "max"
-            word = next((word.value for word in value.keywords if word.arg == "mode"), None)
-            asked = code.argument_added(value, f'mode="{right}"')
-            yield diagnosis.warning(
-                "schedule_of_the_wrong_end",
-                value,
-                fix=(code.replace(word, f'"{right}"') if word is not None else asked,) if len(value.args) < 2 else (),
-                name=name,
-                mode=mode,
-                is_max=str(int(mode == "max")),
-                right=right,
-                scheduler=dotted(made.targets[0]),
-                step_line=str(call.lineno),
             )

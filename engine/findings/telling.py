@@ -81,7 +81,6 @@ SAID_BETTER = {
 """Codes that say less than others of the same tensors do."""
 
 POSSIBLE = frozenset(
-    " schedule_of_the_wrong_end".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

@@ -1,36 +1,6 @@
 """What `engine/findings/evaluation.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import SGD, STEP, THREE_LINES, Mistake
-
-KEPT = (
-    """net = nn.Linear(2, 1)
-x, y = torch.randn(8, 2), torch.randn(8, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-best = float("inf")
-for i in range(4):
-    loss = F.mse_loss(net(x), y)
-"""
-    + THREE_LINES
-    + """    if loss.item() < best:
-        kept = {name: value.clone() for name, value in net.state_dict().items()}
-"""
-)
-
-BEST = """class Stopper:
-    def __init__(self):
-        self.best_score, self.bad = None, 0
-        self.best_acc = 0
-    def stop(self, acc):
-        if acc > self.best_acc:
-            self.bad = 0
-        else:
-            self.bad += 1
-        return self.bad > 2
-stopper = Stopper()
-for acc in (0.5, 0.6, 0.4, 0.3):
-    print(stopper.stop(acc))
-print(torch.ones(1))
-"""
+from tests.engine.findings.mistakes import SGD, STEP, Mistake
 
 BEST_MODEL = (
     SGD
@@ -83,29 +53,6 @@ def fit(net):
     return saved
 fit(nn.Linear(2, 1))
 """, cure=(("saved = net", "saved = {k: v.clone() for k, v in net.state_dict().items()}"),)),
-    Mistake("record_never_beaten", 8, """class Stopper:
-    def __init__(self):
-        self.best, self.bad = 0.0, 0
-    def stops(self, value):
-        if value < self.best:
-            self.best = value
-            self.bad = 0
-        else:
-            self.bad += 1
-        return self.bad > 1
-stopper = Stopper()
-""" + SGD + """for i in range(4):
-    if stopper.stops(F.mse_loss(net(x), y).item()):
-        break
-""", cure=(("best, self.bad = 0.0", 'best, self.bad = float("inf")'),)),
-    Mistake("record_never_beaten", 10, SGD + """best = float("inf")
-for i in range(3):
-    loss = F.mse_loss(net(x), y).item()
-    if loss > best:
-        best, kept = loss, i
-""", cure=(("loss > best", "loss < best"),)),
-    Mistake("record_never_kept", 13, KEPT, cures=(("        kept =", "        best = loss.item()\n        kept ="), ("() < best", "() > best")), mends=True),
-    Mistake("record_never_kept", 9, BEST, cures=(("self.bad = 0\n        e", "self.bad, self.best_acc = 0, acc\n        e"), ("self.best_acc", "self.floor"), ("self.bad = 0\n        e", "return True\n        e")), mends=True),
     Mistake("total_never_reset", 11, """net = nn.Linear(3, 2)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 x, y = torch.randn(12, 3), torch.randint(2, (12,))
@@ -129,23 +76,6 @@ for epoch in range(3):
         print(mean)
 run(nn.Linear(2, 1), [torch.randn(3, 2), torch.randn(3, 2)])
 """, cure=(("len(batches)\n", "(len(batches) * (epoch + 1))\n"),), says={"is_rate": "0"}, mends=True),
-    Mistake("schedule_of_the_wrong_end", 6, """net = nn.Linear(2, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max", patience=0)
-for _ in range(3):
-    loss = net(torch.ones(4, 2)).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-    plan.step(loss)
-""", cure=(('mode="max"', 'mode="min"'),), mends=True),
-    Mistake("schedule_of_the_wrong_end", 6, """net, x, y = nn.Linear(2, 2), torch.randn(8, 2), torch.randint(2, (8,))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)
-for _ in range(3):
-    loss = F.cross_entropy(net(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-    accuracy = (net(x).argmax(1) == y).float().mean().item()
-    plan.step(accuracy)
-""", cure=(("plan.step(accuracy)", "plan.step(loss.item())"),), mends=True),
     Mistake("total_overwritten", 7, """net, loss, right = nn.Linear(3, 2), 0, 0
 for x in torch.randn(4, 5, 3):
     y = torch.zeros(5).long()
@@ -180,12 +110,6 @@ print(accuracy(torch.randn(6, 6), torch.arange(6)))
 """, cure=((".argmax()", ".argmax(axis=1)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    ("record_never_kept", """limit, w = float("inf"), torch.ones(2, requires_grad=True)
-for _ in range(3):
-    loss = w.square().sum()
-    if loss.item() < limit:
-        print("finite")
-"""),
     ("best_is_the_model", BEST_MODEL.replace("best_model = net", "best_model = net.state_dict()").replace(".weight", "")),
     ("best_is_the_model", """best, x = 9e9, torch.randn(8, 2)
 for lr in (0.1, 0.2, 0.3):
@@ -208,33 +132,6 @@ for i in range(4):
         loss = second(x).pow(2).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 print(active.weight)
-"""),
-    ("record_never_beaten", SGD + """limit = float("inf")
-for i in range(3):
-    opt.zero_grad(); F.mse_loss(net(x), y).backward()
-    if nn.utils.clip_grad_norm_(net.parameters(), limit) > limit:
-        limit = limit * 0.9
-        print("clipped")
-    opt.step()
-"""),
-    ("record_never_beaten", SGD + """lowest = 0
-for i in range(3):
-    margin = F.mse_loss(net(x), y).item()
-    if margin < lowest:
-        lowest = margin
-"""),
-    ("record_never_kept", SGD + """best_loss = 0.9
-for _ in range(3):
-    loss = F.mse_loss(net(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-    if loss.item() < best_loss:
-        print("reached")
-"""),
-    ("schedule_of_the_wrong_end", SGD + """plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt, mode="max")
-for _ in range(3):
-    loss = F.mse_loss(net(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-    plan.step(-loss.item())
 """),
     ("total_never_reset", SGD + """step = seen = 0
 for epoch in range(2):

@@ -1,28 +1,14 @@
 """Numbers of another size than a model was trained with: inputs that were not scaled as the training data were, and
-predictions held against targets in other units, a mean and deviation of other units, and what was divided by its
-variance to have deviation 1. The recorded values tell, however they were scaled."""
+predictions held against targets in other units. The recorded values tell, however they were scaled."""
 
-import ast
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from statistics import median
 
-from engine.findings.diagnosis import (
-    Diagnosis,
-    argument,
-    extent,
-    grouped,
-    is_zero,
-    line,
-    number,
-    numbers_of,
-    share_outside,
-    size_of,
-)
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, numbers_of, share_outside, size_of
 from engine.findings.gradient_flow import stuck
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
 from engine.findings.modes import is_judged
-from engine.program.edits import Edits
 from engine.trace import Finding, ModuleCall, Op, Pass, Tensor
 
 LARGE = 5.0
@@ -39,10 +25,6 @@ RARE = 0.05
 LEAST = 8
 """Numbers in a batch whose size says something."""
 MOST_CALLS = 200
-MOVES_NUMBERS = frozenset("to float double permute transpose view reshape unsqueeze contiguous clone stack".split())
-"""Ops that leave the numbers themselves as they are."""
-KEEPS_UNITS = frozenset("add clamp clamp_min maximum unsqueeze view reshape expand expand_as clone".split())
-"""Ops that keep a variance a variance, also with a small number added."""
 
 
 def inputs_of_another_size(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -189,110 +171,3 @@ def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor | None, Tensor | Non
         if call is not None and target is not None and not target.requires_grad:
             return predicted, target, call.module
     return None, None, ""
-
-
-def normalised_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A mean subtracted and a deviation divided by that numbers had before they were divided by one: what is left of
-    them is nearly one number."""
-    for op in (each for each in diagnosis.ops_named(("div", "div_")) if not each.iteration and each.inputs):
-        centred = diagnosis.maker.get(op.inputs[0])
-        if centred is None or centred.name not in ("sub", "sub_"):
-            continue
-        scaled = diagnosis.origin(centred.inputs[0], MOVES_NUMBERS)
-        factor = number(argument(scaled, "other", 1)) if scaled is not None and scaled.name in ("div", "div_") else None
-        before, now = diagnosis.input_of(scaled) if scaled is not None else None, diagnosis.input_of(centred)
-        ends, means, spreads = extent(now), _operand(diagnosis, centred), _operand(diagnosis, op)
-        whole, made = extent(before), extent(diagnosis.output_of(op))
-        if now is None or not factor or not ends or not whole or not means or not spreads or not made:
-            continue
-        is_of_before = whole[0] <= means[0] and means[1] <= whole[1] and spreads[1] <= whole[1] - whole[0]
-        is_far = means[0] >= APART * max(map(abs, ends)) and spreads[0] >= APART * (ends[1] - ends[0]) > 0
-        if factor >= APART and is_of_before and is_far:
-            yield diagnosis.warning(
-                "normalised_in_other_units",
-                op,
-                tensors=(now.id, *op.outputs[:1]),
-                name=diagnosis.say(now.id),
-                factor=f"{factor:g}",
-                scaled_line=line(scaled.span if scaled is not None else None),
-                low=f"{ends[0]:.3g}",
-                high=f"{ends[1]:.3g}",
-                mean=_between(means),
-                deviation=_between(spreads),
-                made_low=f"{made[0]:.3g}",
-                made_high=f"{made[1]:.3g}",
-            )
-
-
-def _between(ends: tuple[float, float]) -> str:
-    return "–".join(dict.fromkeys(f"{end:.4g}" for end in ends))
-
-
-def _operand(diagnosis: Diagnosis, op: Op) -> tuple[float, float] | None:
-    """The ends of the constant that an op subtracts or divides by."""
-    if len(op.inputs) < 2:
-        told = number(argument(op, "other", 1))
-        return (told, told) if told is not None else None
-    return extent(diagnosis.input_of(op, 1))
-
-
-def divided_by_variance(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Numbers less their mean, divided by their variance or its square: only the root of it makes their deviation 1."""
-    for op in (each for each in diagnosis.ops_named(("div",)) if not each.iteration and len(each.inputs) == 2):
-        centred = diagnosis.maker.get(op.inputs[0])
-        parts = centred.inputs if centred is not None and centred.name == "sub" else ()
-        mean = diagnosis.origin(parts[1], KEEPS_UNITS - {"add"}) if len(parts) == 2 else None
-        if mean is None or mean.name != "mean" or mean.inputs[0] != parts[0]:
-            continue
-        again = [each for each in diagnosis.takers[parts[0]] if (each.name, each.inputs) == ("sub", parts)]
-        power, makers = _power_of_variance(diagnosis, op.inputs[1], parts[0], {each.outputs[0] for each in again})
-        size = size_of(diagnosis.output_of(op))
-        if power not in (1, 2) or not size or 1 / ALIKE <= size <= ALIKE:
-            continue
-        squared = next((each for each in makers if _exponent(each) == 2), None) if power == 2 else None
-        yield diagnosis.warning(
-            "divided_by_variance",
-            squared or op,
-            tensors=(*makers[-1].outputs[:1], op.inputs[1], *op.outputs[:1]),
-            fix=_rooted(diagnosis, squared) if squared is not None else (),
-            name=diagnosis.say(parts[0]),
-            divisor=diagnosis.say(op.inputs[1]),
-            divided_line=line(op.span),
-            variance=diagnosis.code.excerpt(makers[-1].span),
-            variance_line=line(makers[-1].span),
-            size=f"{size:.3g}",
-            is_square=str(int(squared is not None)),
-        )
-
-
-def _power_of_variance(
-    diagnosis: Diagnosis, tensor: str, numbers: str, centred: set[str]
-) -> tuple[float, Sequence[Op]]:
-    """Which power of the variance of some numbers a value is, 0 for what is none; and the ops that led to it, the last
-    first."""
-    power, makers = 1.0, list[Op]()
-    for op in diagnosis.back(tensor, LEAST):
-        below = diagnosis.maker.get(op.inputs[0]) if op.name == "mean" and op.inputs else None
-        makers.append(op)
-        if op.name in ("var", "std") and op.inputs[0] in {numbers, *centred}:
-            return power / (2 if op.name == "std" else 1), makers
-        if below is not None and centred.issuperset(below.inputs) and _exponent(below) == 2:
-            return power, makers
-        power *= _exponent(op) or 0
-    return 0, makers
-
-
-def _exponent(op: Op) -> float | None:
-    """To which power an op raises what it is given."""
-    if op.name == "mul" and len(op.inputs) == 2 and op.inputs[0] == op.inputs[1]:
-        return 2.0
-    known = {"sqrt": 0.5, "square": 2.0, **dict.fromkeys(KEEPS_UNITS, 1.0)}
-    is_plain = len(op.inputs) == 1
-    return number(argument(op, "exponent", 1)) if op.name == "pow" else known.get(op.name) if is_plain else None
-
-
-def _rooted(diagnosis: Diagnosis, op: Op) -> Edits:
-    match node := diagnosis.code.at(op.span):
-        case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=2) as exponent) if node is not None:
-            return (diagnosis.code.replace(exponent, "0.5"),)
-    return ()

@@ -4,25 +4,12 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    Diagnosis,
-    argument,
-    extent,
-    grouped,
-    is_zero,
-    line,
-    near,
-    number,
-    numbers_of,
-    times,
-)
+from engine.findings.diagnosis import Diagnosis, extent, line, number, numbers_of, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
-CHOOSES = ("min", "max", "amin", "amax")
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
 WHOLE = {
     "uint8": (0, 255),
@@ -36,11 +23,7 @@ TO_FLOATS = ("float", "double", "half", "bfloat16", "to", "type", "type_as")
 MOST_KEPT = 0.95
 """Of the size of complex numbers, more than rounding leaves in their imaginary parts."""
 LEAST_LOST = 4
-MOSTLY = 0.9
 _MOST_WRAPPED = 6
-COARSE = {"bfloat16": "1/256", "float16": "1/2048"}
-"""Types of few digits, and below about which part of a number its change is rounded away."""
-GROWS = ("add_", "sub_", "lerp_", "mul_")
 LEAVE_AS_IS = {
     "squeeze": "squeeze_without_effect",
     "t": "transpose_without_effect",
@@ -99,7 +82,6 @@ def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
         found = _all_lost(diagnosis, op) or _cast(diagnosis, op) or _overflow(diagnosis, op)
         if found is not None:
             yield found
-    yield from _fractions_written(diagnosis)
 
 
 def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
@@ -133,39 +115,7 @@ def _all_lost(diagnosis: Diagnosis, op: Op) -> Finding | None:
         count=str(diagnosis.elements(given.id)),
         low=f"{ends[0]:.3g}",
         high=f"{ends[1]:.3g}",
-        is_written="0",
-        made_line="",
     )
-
-
-def _fractions_written(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`table[i] = 0.7` into whole numbers, of which nothing but 0 is left."""
-    writes = (op for op in diagnosis.ops_named(("setitem",)) if op.inputs and op.outputs)
-    for (span, identity), own in grouped(writes, lambda op: (op.span, diagnosis.identity(op.inputs[0]))).items():
-        into, maker = diagnosis.tensors[own[-1].outputs[0]], diagnosis.maker.get(identity)
-        written = [_written(diagnosis, op) for op in own]
-        numbers = [each for some in written for each in some]
-        is_lost = len({*numbers}) >= LEAST_LOST and all(written) and all(-1 < each < 1 for each in numbers)
-        if is_lost and maker is not None and into.dtype in (*WHOLE, "int64"):
-            yield diagnosis.warning(
-                "fractions_lost",
-                span,
-                tensors=(into.id,),
-                name=diagnosis.say(identity),
-                dtype=into.dtype,
-                count="",
-                op="",
-                low=f"{min(numbers):.3g}",
-                high=f"{max(numbers):.3g}",
-                is_written="1",
-                made_line=line(maker.span),
-            )
-
-
-def _written(diagnosis: Diagnosis, op: Op) -> Sequence[float]:
-    """The numbers that one assignment to some places writes, where all are known."""
-    told = number(op.arguments[-1].text) if op.arguments else None
-    return [told] if told is not None else numbers_of(diagnosis.input_of(op, len(op.inputs) - 1))
 
 
 def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:
@@ -212,81 +162,6 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
             kept = numbers_of(result)
             return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
-
-
-def divided_to_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Whole numbers that `//` makes 0, each in every turn, and whose floats weights are then given. One that also asks
-    for the rest, as rows and columns are found by, may have but one row."""
-    code = diagnosis.code
-    for span, ops in grouped(diagnosis.ops_named(("floor_divide",)), lambda op: op.span).items():
-        ends = [extent(diagnosis.input_of(op)) for op in ops]
-        varied = [end for end in ends if end is not None and end[0] < end[1]]
-        made, node = diagnosis.output_of(ops[0]), code.at(span)
-        if len(ops) < LEAST_TURNS or len(varied) < len(ops) or not isinstance(node, ast.BinOp) or made is None:
-            continue
-        is_nothing = all(is_zero(diagnosis.output_of(op)) for op in ops) and made.dtype.startswith("int")
-        beside = {taker.name for taker in diagnosis.takers.get(ops[0].inputs[0], ())}
-        divisor = number(ops[0].arguments[-1].text)
-        if is_nothing and divisor is not None and "remainder" not in beside and _is_weighed(diagnosis, made.id):
-            yield diagnosis.warning(
-                "divided_to_nothing",
-                ops[0],
-                tensors=(ops[0].inputs[0], made.id),
-                fix=(code.replace(node, f"{code.text(node.left)} / {code.text(node.right)}"),),
-                code=code.short(node),
-                name=diagnosis.say(ops[0].inputs[0]),
-                least=f"{min(low for low, _ in varied):g}",
-                most=f"{max(high for _, high in varied):g}",
-                by=f"{divisor:g}",
-                turns=diagnosis.counted(ops),
-            )
-
-
-def _is_weighed(diagnosis: Diagnosis, whole: str) -> bool:
-    """Whether a layer that learns is given whole numbers as floats."""
-    floats = (taker for taker in diagnosis.takers.get(whole, ()) if taker.name in TO_FLOATS)
-    later = near((output for taker in floats for output in taker.outputs), diagnosis.made_of)
-    takers = (taker for tensor in later for taker in diagnosis.takers.get(tensor, ()))
-    return any(taker.name == "linear" and diagnosis.reaches_a_pass(taker) for taker in takers)
-
-
-def increments_rounded_away(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Numbers of a type with few digits that stay bit for bit what they were, though something was added, turn by
-    turn."""
-    ops = diagnosis.ops_named(GROWS) if not diagnosis.dtypes.isdisjoint(COARSE) else ()
-    for turns in grouped(ops, lambda op: op.span).values():
-        told = [(op, kept) for op in turns if (kept := _kept(diagnosis, op))]
-        written = {diagnosis.identity(op.inputs[0]) for op, _ in told}
-        kept = [is_kept for _, each in told for is_kept in each]
-        if not told or len(told) < LEAST_TURNS * len(written) or sum(kept) < MOSTLY * len(kept):
-            continue
-        result = diagnosis.tensors[told[0][0].outputs[0]]
-        yield diagnosis.warning(
-            "increments_rounded_away",
-            told[0][0],
-            tensors=(told[0][0].inputs[0], result.id),
-            name=diagnosis.say(result.id),
-            dtype=result.dtype,
-            wanted=str(len(kept)),
-            kept=str(sum(kept)),
-            times=diagnosis.counted(told),
-            part=COARSE[result.dtype],
-        )
-
-
-def _kept(diagnosis: Diagnosis, op: Op) -> list[bool]:
-    """For each number of a coarse type that an in-place op was to change whether it left it as it was."""
-    given, result = diagnosis.input_of(op), diagnosis.output_of(op)
-    if given is None or result is None or given.dtype not in COARSE or len(op.arguments) < 2:
-        return []
-    before, after, other = numbers_of(given), numbers_of(result), list(_operand(diagnosis, op, 1))
-    if len(other) == 1:
-        other *= len(before)
-    if not len(before) == len(after) == len(other):
-        return []
-    idle = {"mul_": lambda old, by: old == 0 or by == 1, "lerp_": float.__eq__}.get(op.name, lambda _, by: by == 0)
-    turns = zip(before, after, other, strict=True)
-    return [old == new for old, new, by in turns if not idle(old, by)]
 
 
 def _is_circular(diagnosis: Diagnosis, result: Tensor) -> bool:
@@ -469,79 +344,3 @@ def _filled(diagnosis: Diagnosis, call: ast.Call) -> Edits:
             is_float = dotted(call.func) in ("torch.Tensor", "torch.FloatTensor")
             return (code.replace(call.func, "torch.zeros"),) if is_float else ()
     return ()
-
-
-def masked_places_chosen(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The smallest of `distances * mask`, where what the mask takes out is 0, less than all that it lets through."""
-    for ops in grouped(diagnosis.ops_named(CHOOSES), lambda op: op.span).values():
-        op = ops[0]
-        product = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
-        if product is None or product.name != "mul" or len(product.inputs) != 2 or not diagnosis.reaches_a_pass(op):
-            continue
-        is_least = op.name in ("min", "amin")
-        pairs = [(product.inputs[0], product.inputs[1]), (product.inputs[1], product.inputs[0])]
-        masks = [
-            (mask, value)
-            for mask, value in pairs
-            if extent(diagnosis.tensors.get(mask)) == (0.0, 1.0)
-            and _is_beyond_zero(diagnosis, value, is_least)
-            and _zeros(diagnosis, mask) == _zeros(diagnosis, product.outputs[0])  # it lets no 0 through
-        ]
-        chosen = [extent(diagnosis.output_of(each)) for each in ops]
-        if not masks or not argument(op, "dim", 1) or any(each != (0.0, 0.0) for each in chosen):
-            continue
-        yield diagnosis.warning(
-            "masked_place_chosen",
-            op,
-            tensors=(masks[0][0], product.outputs[0], op.outputs[0]),
-            name=op.name,
-            mask=diagnosis.say(masks[0][0]),
-            product=diagnosis.say(product.outputs[0]),
-            times=diagnosis.counted(ops),
-            is_least=str(int(is_least)),
-        )
-
-
-def infinities_chosen(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The largest where what is to be left out is infinite, or the smallest where it is -infinite: nothing else is ever
-    picked."""
-    for ops in grouped(diagnosis.ops_named(CHOOSES), lambda op: op.span).values():
-        op, taken = ops[0], diagnosis.input_of(ops[0])
-        sign = "-inf" if op.name in ("min", "amin") else "inf"
-        chosen = [made.data for each in ops if (made := diagnosis.output_of(each)) is not None and made.data]
-        is_only = len(chosen) == len(ops) and all(number == sign for numbers in chosen for number in numbers)
-        if taken is None or not is_only or not _has_finite(diagnosis, taken) or not diagnosis.reaches_a_pass(op):
-            continue
-        if argument(op, "dim", 1):
-            yield diagnosis.warning(
-                "infinity_chosen",
-                op,
-                tensors=(taken.id, op.outputs[0]),
-                name=op.name,
-                other={"min": "max", "max": "min", "amin": "amax", "amax": "amin"}[op.name],
-                given=diagnosis.say(taken.id),
-                sign=sign,
-                loses=sign.removeprefix("-") if sign.startswith("-") else f"-{sign}",
-                times=diagnosis.counted(ops),
-            )
-
-
-def _has_finite(diagnosis: Diagnosis, tensor: Tensor) -> bool:
-    if tensor.summary is not None:
-        return tensor.summary.nan + tensor.summary.inf < diagnosis.elements(tensor.id)
-    return any(isinstance(number, int | float) for number in tensor.data or ())
-
-
-def _is_beyond_zero(diagnosis: Diagnosis, tensor: str, is_least: bool) -> bool:
-    """Whether some of its numbers are above 0 and none below, or the other way round."""
-    ends = extent(diagnosis.tensors.get(tensor))
-    return ends is not None and (0 <= ends[0] < ends[1] if is_least else ends[0] < ends[1] <= 0)
-
-
-def _zeros(diagnosis: Diagnosis, tensor: str) -> int:
-    """How many of its numbers are 0."""
-    record = diagnosis.tensors.get(tensor)
-    numbers = numbers_of(record)
-    if numbers:
-        return numbers.count(0.0)
-    return record.summary.zeros if record is not None and record.summary is not None else -1

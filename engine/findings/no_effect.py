@@ -8,18 +8,7 @@ from itertools import combinations, islice
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    RESETS,
-    Diagnosis,
-    argument,
-    extent,
-    grouped,
-    is_zero,
-    line,
-    number,
-    size_of,
-)
+from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, extent, grouped, line, number
 from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval, is_drawn_again
@@ -47,7 +36,6 @@ MAKES_NEW = SAFE_TO_KEEP.union(
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 BY_SIGN = frozenset("add sub mul div".split())
 """Ops that are written as signs between two operands."""
-ONE_LINE = ast.Assign | ast.AugAssign | ast.Expr | ast.Return
 BY_STEP = BY_SIGN | LIKES | {"lerp"}
 """Ops that give another value for a tensor."""
 INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf", "inf")
@@ -60,8 +48,6 @@ MOST_TO_DRAW = 5
 LEAST_ENTRIES = 4
 """Of two lists that belong together and are as long as each other by no chance."""
 GRAD_FLAG = "requires_grad"
-WRITES = frozenset("copy_ fill_ zero_ normal_ uniform_ add_ sub_ mul_ div_ clamp_ requires_grad_".split())
-"""Methods of tensors that are called for what they write."""
 GIVES_ITSELF = frozenset("to cuda cpu float double train eval requires_grad_".split())
 """Methods of a model that give back the model."""
 
@@ -169,102 +155,6 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
                 **common,
                 value=code.text(value),
             )
-
-
-def methods_assigned(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`m.weight.data.copy_ = values`: an attribute in the place of the method, of an object that is gone at once."""
-    code = diagnosis.code
-    found = [
-        (statement, statement.targets[0])
-        for statement in code.bindings
-        if isinstance(statement.targets[0], ast.Attribute) and diagnosis.has_run(statement)
-    ]
-    found = [(at, to) for at, to in found if to.attr in WRITES and dotted(to.value) != "self"]
-    if found:
-        statement, target = found[0]
-        yield diagnosis.warning(
-            "method_assigned",
-            statement,
-            fix=tuple(code.replace(each, f"{code.text(to)}({code.text(each.value)})") for each, to in found),
-            receiver=code.short(target.value),
-            name=target.attr,
-            code=code.short(statement),
-        )
-
-
-def freezes_of_copies(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`requires_grad = False` of what `state_dict()` or `.data` gave: tensors of their own, which never required a
-    gradient; the parameters whose memory they share go on being trained."""
-    code = diagnosis.code
-    moves = grouped(
-        (
-            (leaf, diagnosis.update_step.get(step.id, -1))
-            for step in diagnosis.steps
-            for leaf in diagnosis.changed_by(step)
-        ),
-        lambda move: move[0],
-    )
-    for place, flagged in _frozen_by_flag(code) if moves else ():
-        made = _copy_of_parameters(diagnosis, flagged)
-        ops = diagnosis.ops_at(code.span(made)) if made is not None and diagnosis.has_run(place) else ()
-        taken = [op for op in ops if op.name in ("data", "detach") and diagnosis.is_parameter(op.inputs[0])]
-        leaves = [diagnosis.identity(op.inputs[0]) for op in taken]
-        last = max((diagnosis.op_step.get(op.id, 0) for op in taken), default=0)
-        if made is None or not leaves or not all(any(at > last for _, at in moves.get(leaf, ())) for leaf in leaves):
-            continue
-        yield diagnosis.finding(
-            "requires_grad_of_copy",
-            "error",
-            place,
-            tensors=leaves[:8],
-            fix=_of_the_parameters(code, made),
-            name=code.short(flagged),
-            copy=code.short(made),
-            copy_line=str(made.lineno),
-            names=diagnosis.say_all(leaves),
-            step_line=line(diagnosis.steps[-1].span),
-            is_data=str(int(isinstance(made, ast.Attribute))),
-        )
-
-
-def _frozen_by_flag(code: Source) -> Iterator[tuple[ast.stmt | ast.Call, ast.expr]]:
-    """What `x.requires_grad = False` and `x.requires_grad_(False)` are written of."""
-    for node in (*code.bindings, *code.calls):
-        match node:
-            case ast.Assign(
-                targets=[ast.Attribute(attr="requires_grad", value=flagged)], value=ast.Constant(value=False)
-            ):
-                yield node, flagged
-            case ast.Call(func=ast.Attribute(attr="requires_grad_", value=flagged), args=[ast.Constant(value=False)]):
-                yield node, flagged
-
-
-def _copy_of_parameters(diagnosis: Diagnosis, node: ast.expr | None) -> ast.expr | None:
-    """The `p.data` that an expression is, or the `state_dict()` whose values it takes by name or by a key."""
-    match node:
-        case ast.Attribute(attr="data"):
-            return node
-        case ast.Call(func=ast.Attribute(attr="state_dict"), keywords=[]):
-            return node
-        case ast.Call(func=ast.Attribute(attr="items" | "values", value=inner), args=[]) | ast.Subscript(value=inner):
-            return _copy_of_parameters(diagnosis, inner)
-        case ast.Name(id=name):
-            around = (above for above in diagnosis.code.around(node) if isinstance(above, ast.For))
-            loop = next((above for above in around if name in _names_bound(above)), None)
-            made = loop.iter if loop is not None else diagnosis.value_of(name)
-            return _copy_of_parameters(diagnosis, made) if not isinstance(made, ast.Name) else None
-    return None
-
-
-def _of_the_parameters(code: Source, made: ast.expr) -> Edits:
-    """The parameters themselves in place of what has their memory."""
-    if isinstance(made, ast.Attribute):
-        return (code.replace(made, code.text(made.value)),)
-    items, receiver = code.parents.get(code.parents[made]), code.receiver(made) if isinstance(made, ast.Call) else None
-    if not isinstance(items, ast.Call) or receiver is None or not isinstance(code.parents.get(items), ast.For):
-        return ()
-    method = "named_parameters" if called(items) == "items" else "parameters"
-    return (code.replace(items, f"{code.text(receiver)}.{method}()"),)
 
 
 def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
@@ -693,77 +583,8 @@ def _storages_of_models(diagnosis: Diagnosis) -> set[str | None]:
     return {record.storage for member in members if (record := diagnosis.tensors.get(member.tensor)) is not None}
 
 
-def states_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`m = b * m + (1 - b) * g` that finds `m` at 0 in every turn: the name means the average, the stored tensor stays
-    what it was."""
-    code = diagnosis.code
-    names = {dotted(statement.targets[0]) for statement in code.bindings}
-    begun = {name for name in names if any(isinstance(each, ast.Name) for each in code.values(name))}
-    for statement in code.bindings:
-        name = dotted(statement.targets[0])
-        if not name.isidentifier() or name not in names_read(statement.value) or name in begun:
-            continue  # begun: each turn, with the same numbers
-        ops = diagnosis.ops_at(code.span(statement.value))
-        parts = [each for each in ast.walk(statement.value) if isinstance(each, ast.expr)]
-        inside = [op for each in parts for op in diagnosis.ops_at(code.span(each))]
-        decays = [op for op in inside if op.name == "mul" and 0 < (number(op.arguments[-1].text) or 0) < 1]
-        decays = [op for op in decays if name in diagnosis.tensors[op.inputs[0]].names]
-        read = grouped(decays, lambda op: diagnosis.identity(op.inputs[0]))
-        is_still = all(
-            len(turns) >= LEAST_TURNS and all(map(is_zero, map(diagnosis.input_of, turns))) for turns in read.values()
-        )
-        made = [op.outputs[0] for op in ops if op.name == "add" and size_of(diagnosis.output_of(op))]
-        if read and is_still and made:
-            yield diagnosis.warning(
-                "state_rebound",
-                statement,
-                tensors=(decays[0].inputs[0], made[0]),
-                name=name,
-                code=code.short(statement),
-                times=diagnosis.counted(max(read.values(), key=len)),
-            )
-
-
-def items_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`for x, y in rows: x = (x - mean) / std`, and a later loop takes the rows as they were: what they held is
-    computed and nobody reads it."""
-    code = diagnosis.code
-    loops = [node for node in code.nodes if isinstance(node, ast.For | ast.comprehension)]
-    for loop in (node for node in loops if isinstance(node, ast.For)):
-        items, end = dotted(loop.iter), loop.end_lineno or loop.lineno
-        later = [each.iter.lineno for each in loops if dotted(each.iter) == items and each.iter.lineno > end]
-        for place, statement in enumerate(loop.body if items and later else ()):
-            name = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-            is_read = any(name in names_read(each) for each in loop.body[place + 1 :])
-            if name not in _names_bound(loop) or is_read or _is_read_alone(diagnosis, name, after=end):
-                continue
-            if isinstance(statement, ast.Assign) and diagnosis.ops_at(code.span(statement.value)):
-                yield diagnosis.warning(
-                    "item_lost",
-                    statement,
-                    name=name,
-                    items=items,
-                    later_line=str(min(later)),
-                    code=code.short(statement),
-                )
-
-
 def _names_bound(loop: ast.For | ast.comprehension) -> set[str]:
     return {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
-
-
-def _is_read_alone(diagnosis: Diagnosis, name: str, after: int) -> bool:
-    """Whether a line below reads a name outside loops that bind it anew."""
-    code = diagnosis.code
-    below = (node for node in code.nodes if isinstance(node, ast.Name) and node.id == name and node.lineno > after)
-    for node in below:
-        around = [each for each in code.around(node) if isinstance(each, ast.For | ast.ListComp | ast.GeneratorExp)]
-        bound = [
-            _names_bound(each) for loop in around for each in ([loop] if isinstance(loop, ast.For) else loop.generators)
-        ]
-        if isinstance(node.ctx, ast.Load) and not any(name in names for names in bound):
-            return True
-    return False
 
 
 def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -917,52 +738,9 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "never_used",
                 statement,
                 name=name,
-                old="",
-                old_line="",
-                used_line="",
-                is_again="0",
                 is_asked=str(int(name in map(dotted, read))),
             )
 
 
 def _is_asked_its_rate(above: ast.AST | None) -> bool:
     return isinstance(above, ast.Attribute) and above.attr in ("get_last_lr", "get_lr", "last_epoch")
-
-
-def outputs_never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`output = net(x)` that no line reads, where the loss below it takes the `out` of an earlier call again."""
-    code, runs = diagnosis.code, grouped(diagnosis.trace.calls, lambda call: call.span)
-    read = grouped((each for each in code.nodes if isinstance(each, ast.Name) and _loads(each)), lambda each: each.id)
-    made = [(each, runs[span]) for each in code.bindings if (span := code.span(each.value)) in runs]
-    made = sorted(made, key=lambda pair: pair[0].lineno) if not diagnosis.trace.hooks else []
-    for (first, before), (again, after) in combinations(made, 2):
-        old, name = dotted(first.targets[0]), dotted(again.targets[0])
-        is_one = {call.module for call in before} == {call.module for call in after} and name.isidentifier()
-        is_beside = code.function(first) is code.function(again) and code.stores[old] == 1
-        if not is_one or not is_beside or name.startswith("_") or name in read:
-            continue
-        own = [each for each in read.get(old, ()) if code.function(each) is code.function(again)]
-        later = [each for each in own if each.lineno > again.lineno and _reaches(diagnosis, each)]
-        if later and any(first.lineno < each.lineno < again.lineno for each in own):
-            yield diagnosis.warning(
-                "never_used",
-                again,
-                fix=tuple(code.replace(each, name) for each in later),
-                name=name,
-                old=old,
-                old_line=str(first.lineno),
-                used_line=str(later[0].lineno),
-                is_again="1",
-                is_asked="0",
-            )
-
-
-def _loads(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Load)
-
-
-def _reaches(diagnosis: Diagnosis, node: ast.Name) -> bool:
-    """Whether the call or sum that takes a name led to a pass."""
-    above = diagnosis.code.parents.get(node)
-    ops = diagnosis.ops_at(diagnosis.code.span(above)) if isinstance(above, ast.expr) else ()
-    return any(map(diagnosis.reaches_a_pass, ops))

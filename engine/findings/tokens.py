@@ -8,28 +8,21 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
-from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
-from engine.findings.diagnosis import Diagnosis, argument, extent, is_alike, line, near, number, numbers_of, times
+from engine.findings.axes import ATTENTION, KEEPS_AXES, RESHAPES
+from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of
 from engine.findings.losses import CLASS_LOSSES
 from engine.findings.recurrent import LOOKS_ASIDE
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called
-from engine.trace import Finding, Op, Span, Tensor
+from engine.trace import Finding, Op, Tensor
 
 KEEPS_ORDER = frozenset((*RESHAPES, *DETACHES, *"flatten squeeze unsqueeze contiguous clone long to".split()))
 TURNS = frozenset(("transpose", "permute"))
 KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | TURNS | {"matmul"}
 WEIGHS = frozenset("matmul bmm einsum dropout".split())
 """Ops that take the weights of attention as they are."""
-AS_NUMBERS = ("float", "long", "int", "double")
 MOST_BACK = 80
-MOVES = {
-    "getitem": r"\(?(?:Ellipsis, )?slice\((None|\d+), (?:None|-?\d+), None\)",
-    "roll": r"\(?-(\d+)",
-    "pad": r"[(\[](\d+), ",
-}
-"""How ops are written that move the places of one long row, with how far."""
 FEWEST = 3
 """Tokens that are compared by value: fewer may be alike by chance."""
 _ALL = "slice(None, None, None)"
@@ -73,7 +66,7 @@ def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_bare = mask is None and (op.name != "softmax" or (product is not None and product.name in WEIGHS))
         other = _masked_beside(diagnosis, op)
         yield diagnosis.warning(
-            "answer_read_backwards" if op.name in RECURRENT else "answer_seen",
+            "answer_seen",
             op,
             tensors=(scored.given.id, scored.wanted.id, *op.outputs[:1]),
             fix=_causal(diagnosis, op),
@@ -226,9 +219,6 @@ def _sees_the_answer(diagnosis: Diagnosis, op: Op, scored: _Scored) -> bool:
     weights that came out give it a share."""
     length, first = scored.given.shape[1], diagnosis.input_of(op)
     shape = first.shape if first is not None else ()
-    if op.name in RECURRENT:
-        options = [given.text for given in op.arguments if given.tensor is None]
-        return len(shape) == 3 and length in shape[:2] and options[-2:-1] == ["True"]
     if op.name in (ATTENTION, FUSED):
         if argument(op, "is_causal") == "True" or len(op.inputs) < 2:
             return False
@@ -270,68 +260,6 @@ def _causal(diagnosis: Diagnosis, op: Op) -> Edits:
     if op.name != FUSED or call is None or called(call) != FUSED or attn_mask(op) is not None:
         return ()
     return (diagnosis.code.argument_added(call, "is_causal=True"),)
-
-
-class _LongRow(NamedTuple):
-    """Rows that were laid one after the other and then cut or turned along the whole."""
-
-    rows: Tensor
-    begin: int
-    shift: Op | None
-
-
-def rows_run_together(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Labels shifted when their rows were one long row already: the last place of each is held against the first token
-    of the next. Rows that were cut out of one text do go on in the next."""
-    for op in diagnosis.ops_named(CLASS_LOSSES):
-        scores, target = (_laid_out(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
-        if op.iteration or target is None or scores is None or target.shift is None or target.begin <= scores.begin:
-            continue
-        size, rows = target.rows.shape, target.rows
-        are_rows = len(size) == 2 and min(size) > 1 and scores.rows.shape[:2] == size
-        before = diagnosis.origin(rows.id, KEEPS_ORDER, MOST_BACK)
-        source = diagnosis.output_of(before) if before is not None else rows
-        if not are_rows or source is None or len(source.shape) < 2 or _begins_ignored(diagnosis, op, rows):
-            continue
-        yield diagnosis.warning(
-            "rows_run_together",
-            target.shift,
-            tensors=(rows.id, op.inputs[1]),
-            name=diagnosis.say(rows.id),
-            shape=times(rows),
-            batch=str(size[0]),
-            steps=str(size[1]),
-            ahead=str(target.begin - scores.begin),
-            loss_line=line(op.span),
-            is_cut=str(int(before is not None and before.name == "getitem" and bool(_begin(before, source)))),
-        )
-
-
-def _laid_out(diagnosis: Diagnosis, tensor: Tensor | None) -> _LongRow | None:
-    """The rows behind one long row, with how many places of the whole were left out at its beginning."""
-    begin, shift = 0, None
-    for _ in range(MOST_BACK):
-        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-        given = diagnosis.input_of(maker) if maker is not None else None
-        if tensor is None or maker is None or given is None:
-            break
-        if len(given.shape) > len(tensor.shape) and maker.name in KEEPS_ORDER:
-            return _LongRow(given, begin, shift)
-        moved = re.match(MOVES.get(maker.name, ""), maker.arguments[1].text or "") if len(maker.arguments) > 1 else None
-        if maker.name not in KEEPS_ORDER and (maker.name not in MOVES or moved is None):
-            break
-        by = int(moved[1]) if moved is not None and moved.groups() and moved[1] != "None" else 0
-        begin += -by if maker.name == "pad" else by
-        shift, tensor = maker if by > 0 and maker.name != "pad" else shift, given
-    return None
-
-
-def _begins_ignored(diagnosis: Diagnosis, op: Op, rows: Tensor) -> bool:
-    """Whether the first tokens of rows may all be such as the loss leaves out."""
-    ignored, ends, numbers = number(argument(op, "ignore_index", 5)), extent(rows), numbers_of(rows)
-    if ignored is None or ends is None or not ends[0] <= ignored <= ends[1]:
-        return ends is None
-    return all(each == ignored for each in numbers[:: rows.shape[1]])
 
 
 def padding_of_lookup_scored(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -387,154 +315,8 @@ def _ignoring(diagnosis: Diagnosis, op: Op, padding: float) -> Edits:
     return (code.argument_added(loss, f"ignore_index={padding:.0f}"),) if loss is not None and is_plain else ()
 
 
-def padding_counted(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Right answers counted over all places, those that the loss leaves out among them."""
-    losses = {
-        ignored: op
-        for op in diagnosis.ops_named(CLASS_LOSSES)
-        if (ignored := number(argument(op, "ignore_index", 5))) is not None and ignored >= 0
-    }
-    told: set[Span | None] = set()
-    for op in diagnosis.ops_named(("eq",)) if len(losses) == 1 else ():
-        (padding, loss), wanted = next(iter(losses.items())), diagnosis.input_of(op, 1)
-        made = diagnosis.input_of(op)
-        if made is not None and not _is_predicted(diagnosis, made):
-            made, wanted = wanted, made
-        if made is None or wanted is None or made.shape != wanted.shape or op.span in told:
-            continue
-        filled, count = _held(wanted, padding), diagnosis.elements(wanted.id)
-        is_all = _all_count(diagnosis, op)
-        if 0 < filled < count and is_all and _is_predicted(diagnosis, made) and not _is_predicted(diagnosis, wanted):
-            told.add(op.span)
-            yield diagnosis.warning(
-                "padding_counted",
-                op,
-                tensors=(made.id, wanted.id),
-                name=diagnosis.say(wanted.id),
-                padding=f"{padding:.0f}",
-                filled=str(filled),
-                count=str(count),
-                loss_line=line(loss.span),
-            )
-
-
-def padding_in_the_mean(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Losses of single places, made 0 at padding by a mask, and averaged over all places: the zeros count as well."""
-    for op in (each for each in diagnosis.ops_named(("mean",)) if not each.iteration):
-        product = diagnosis.origin(op.inputs[0], KEEPS_ORDER)
-        taken = product.inputs[:2] if product is not None and product.name in ("mul", "mul_") else ()
-        for each, mask in (taken, taken[::-1]) if len(taken) == 2 else ():
-            loss = diagnosis.origin(each, KEEPS_ORDER | TURNS)
-            compared = diagnosis.origin(mask, KEEPS_ORDER.union(AS_NUMBERS))
-            if loss is None or compared is None or loss.name not in CLASS_LOSSES or compared.name not in ("ne", "gt"):
-                continue
-            wanted, padding = diagnosis.input_of(loss, 1), number(argument(compared, "other", 1))
-            hidden = _held(diagnosis.tensors[mask], 0)
-            count = diagnosis.elements(mask)
-            is_of_each = argument(loss, "reduction") == "'none'" and count == diagnosis.elements(each)
-            is_own = wanted is not None and extent(wanted) and is_alike(wanted, diagnosis.input_of(compared))
-            if wanted is None or padding is None or not is_own or not is_of_each or not 0 < hidden < count:
-                continue
-            users = [taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.name in ("mul", "div")]
-            if any(len(taker.inputs) > 1 for taker in users):
-                continue  # what the mean is scaled by may put it right
-            yield diagnosis.warning(
-                "padding_in_mean",
-                op,
-                tensors=(mask, *op.outputs[:1]),
-                fix=_over_shown(diagnosis, op, taken.index(mask)),
-                name=diagnosis.say(wanted.id),
-                mask=diagnosis.say(mask),
-                padding=f"{padding:g}",
-                hidden=str(hidden),
-                count=str(count),
-                times=f"{count / (count - hidden):.3g}",
-            )
-
-
-def _over_shown(diagnosis: Diagnosis, op: Op, at: int) -> Edits:
-    """`(loss * mask).mean()` as its sum, divided by that of the mask."""
-    code = diagnosis.code
-    match call := code.call_at(op.span):
-        case ast.Call(func=ast.Attribute(value=ast.BinOp(op=ast.Mult()) as product), args=[], keywords=[]):
-            mask = (product.left, product.right)[at]
-            shown = code.text(mask) if isinstance(mask, ast.Name) else f"({code.text(mask)})"
-            is_alone = isinstance(code.parents.get(call), ast.Return | ast.Assign)
-            return (code.replace(call, f"({code.text(product)}).sum() / {shown}.sum()"),) if is_alone else ()
-    return ()
-
-
-def _is_predicted(diagnosis: Diagnosis, tensor: Tensor) -> bool:
-    """Whether it was chosen among scores."""
-    return any(maker.name in ("argmax", "max", "topk") for maker in diagnosis.back(tensor.id, MOST_BACK))
-
-
 def _held(wanted: Tensor, padding: float | None) -> int:
     """How many of its numbers are padding; of those too many to be known each, the zeros."""
     numbers = numbers_of(wanted)
     zeros = wanted.summary.zeros if wanted.summary is not None and padding == 0 else 0
     return numbers.count(padding) if numbers else zeros
-
-
-def _all_count(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether all that an op gives is added up and nothing else is made of it, as it is or as numbers."""
-    takers = diagnosis.takers.get(op.outputs[0], ())
-    return bool(takers) and all(
-        taker.name in ("sum", "mean") or (taker.name in AS_NUMBERS and _all_count(diagnosis, taker)) for taker in takers
-    )
-
-
-def padding_rows_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The row of an embedding for padding, drawn anew after the layer had set it to 0, and summed with those of the
-    tokens: no gradient ever comes to it."""
-    for op in diagnosis.ops_named(("embedding",)):
-        words, weight = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        padding = number(argument(op, "padding_idx", 2))
-        is_first = op.iteration == 0 and weight is not None and padding is not None
-        drawn = _drawn_last(diagnosis, op, weight) if is_first and weight is not None else None
-        ways = (taker for output in op.outputs for taker in _undropped(diagnosis, output))
-        summed = next((taker for taker in ways if taker.name in ("sum", "mean") and _is_over_places(taker)), None)
-        if words is None or weight is None or drawn is None or summed is None or padding is None:
-            continue
-        if not _holds(words, padding) or not diagnosis.reaches_a_pass(summed):
-            continue
-        yield diagnosis.warning(
-            "padding_row_drawn",
-            drawn,
-            tensors=(weight.id, words.id),
-            name=diagnosis.say(weight.id),
-            padding=f"{padding:.0f}",
-            words=diagnosis.say(words.id),
-            sum_line=line(summed.span),
-        )
-
-
-def _drawn_last(diagnosis: Diagnosis, op: Op, weight: Tensor) -> Op | None:
-    """The initialiser that drew all numbers of a weight, where nothing before an op wrote into it since."""
-    before = diagnosis.trace.ops[: diagnosis.op_at[op.id]]
-    writes = (each for each in reversed(before) if each.in_place and each.outputs)
-    last = next((each for each in writes if _storage(diagnosis, each.outputs[0]) == weight.storage), None)
-    is_whole = last is not None and diagnosis.tensors[last.outputs[0]].shape == weight.shape
-    return last if last is not None and is_whole and re.search(r"normal_|uniform_|orthogonal_", last.name) else None
-
-
-def _storage(diagnosis: Diagnosis, tensor: str) -> str | None:
-    record = diagnosis.tensors.get(tensor)
-    return record.storage if record is not None else None
-
-
-def _undropped(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
-    """What takes a value, or takes it after a dropout."""
-    for taker in diagnosis.takers.get(tensor, ()):
-        yield taker
-        if taker.name == "dropout" and taker.outputs[0] != tensor:
-            yield from diagnosis.takers.get(taker.outputs[0], ())
-
-
-def _is_over_places(op: Op) -> bool:
-    return argument(op, "dim", 1).strip("()[],") in ("1", "-2")
-
-
-def _holds(words: Tensor, token: float) -> bool:
-    """Whether a token is known to be among some."""
-    return token in numbers_of(words) or (token == 0 and words.summary is not None and words.summary.zeros > 0)

@@ -34,16 +34,6 @@ x, y = batch(data, [0, 9, 20, 30])
 F.cross_entropy(net(x).view(-1, 9), y.view(-1)).backward()
 """
 
-READER = """class Reader(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.tok, self.rnn = nn.Embedding(9, 4), nn.LSTM(4, 5, batch_first=True, bidirectional=True)
-        self.out = nn.Linear(10, 9)
-    def forward(self, ids):
-        return self.out(self.rnn(self.tok(ids))[0])
-net, ids = Reader(), torch.randint(0, 9, (5, 7))
-F.cross_entropy(net(ids)[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)).backward()
-"""
 
 CAUSAL = """tok, qkv, out = nn.Embedding(9, 8), nn.Linear(8, 24), nn.Linear(8, 9)
 ids, mask = torch.randint(0, 9, (4, 7)), torch.ones(6, 6).tril()
@@ -124,46 +114,6 @@ later = torch.triu(torch.ones(6, 6), 1).bool()
 scores = head(layer(table(ids[:, :-1]), table(ids.flip(1)[:, :6]), memory_mask=later))
 F.cross_entropy(scores.transpose(1, 2), ids[:, 1:]).backward()
 """, cure=(("memory_mask", "tgt_mask"),), says={"is_beside": "1", "other": "layer.multihead_attn"}),
-    Mistake("answer_read_backwards", 10, READER, cures=(
-        ("nn.LSTM(4, 5, batch_first=True, bidirectional=True)", "nn.LSTM(4, 10, batch_first=True)"), ("ids[:, 1:]", "(ids[:, 1:] * 5 % 7)"),
-    )),
-    Mistake("answer_read_backwards", 6, """tok, rnn, out = nn.Embedding(9, 4), nn.GRU(4, 5, bidirectional=True, batch_first=True), nn.Linear(10, 9)
-data = torch.tensor([[1, 2, 3, 4, 5, 6, 7], [3, 1, 4, 1, 5, 2, 6]]); x, y = data[:, :-1].clone(), data[:, 1:].clone()
-h, _ = rnn(tok(x))
-F.cross_entropy(out(h).transpose(1, 2), y).backward()
-""", cure=(("tok(x)", "tok(y.flip(0))"),)),
-    Mistake("rows_run_together", 6, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
-ids = torch.randint(0, 9, (4, 7))
-scores, labels = head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]
-F.cross_entropy(scores, labels).backward()
-""", cure=(("head(rnn(table(ids))[0]).view(-1, 9)[:-1], ids.view(-1)[1:]", "head(rnn(table(ids))[0])[:, :-1].reshape(-1, 9), ids[:, 1:].reshape(-1)"),)),
-    Mistake("rows_run_together", 5, """def loss_of(scores, labels):
-    labels = F.pad(labels, (0, 1), value=-100)[..., 1:]
-    return F.cross_entropy(scores.reshape(-1, 9), labels.reshape(-1), ignore_index=-100)
-table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
-ids = torch.randint(0, 9, (4, 70))
-loss_of(head(table(ids)[:, :-1]).flatten(0, 1), ids[:, 1:].flatten()).backward()
-""", cure=((".flatten(0, 1)", ""), ("ids[:, 1:].flatten()", "ids[:, :-1]"))),
-    Mistake("padding_in_mean", 9, """PAD = 0
-class Masked(nn.Module):
-    def forward(self, scores, wanted):
-        mask = (wanted != PAD).float()
-        raw = F.cross_entropy(scores.transpose(1, 2), wanted, reduction="none")
-        return (raw * mask).mean()
-ids = torch.tensor([[3, 4, 5, 6, 7, 8], [2, 9, 0, 0, 0, 0]])
-net, criterion = nn.Sequential(nn.Embedding(10, 4, padding_idx=PAD), nn.Linear(4, 10)), Masked()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for i in range(3):
-    loss = criterion(net(ids[:, :-1]), ids[:, 1:])
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(("(raw * mask).mean()", "(raw * mask).sum() / mask.sum()"), ("(raw * mask).mean()", "(raw * mask).mean() / mask.mean()"), ("(raw * mask).mean()", "raw[mask.bool()].mean()"), ("9, 0, 0, 0, 0]", "9, 1, 1, 1, 1]")), says={"hidden": "4", "count": "10", "name": "wanted", "mask": "mask"}, mends=True),
-    Mistake("padding_in_mean", 9, """words = torch.randint(1, 9, (6, 7)) * (torch.arange(7) < torch.arange(2, 8)[:, None])
-net = nn.Sequential(nn.Embedding(9, 4), nn.Linear(4, 9))
-each = F.cross_entropy(net(words[:, :-1]).reshape(-1, 9), words[:, 1:].reshape(-1), reduction="none")
-shown = words[:, 1:].gt(0)
-cost = each.view(6, 6) * shown
-torch.mean(cost).backward()
-""", cures=(("torch.mean(cost)", "(cost.sum() / shown.sum())"), ("torch.mean(cost)", "(cost.sum(1) / shown.sum(1)).mean()"), ("torch.mean(cost)", "cost.sum()"))),
     Mistake("padding_of_lookup_scored", 9, """from torch.nn.utils.rnn import pad_sequence
 lines = pad_sequence([torch.arange(2, 6 + i % 9) for i in range(30)], batch_first=True, padding_value=0)
 table, rnn, head = nn.Embedding(16, 4, padding_idx=0), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 16)
@@ -199,47 +149,6 @@ class Tagger(nn.Module):
 net = Tagger()
 F.cross_entropy(net(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten()).backward()
 """, says={"padding": "9", "filled": "3", "count": "8"}, mends=True),
-    Mistake("padding_row_drawn", 8, f"""class Bag(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.emb = nn.Embedding(9, 4, padding_idx=0)
-        nn.init.xavier_uniform_(self.emb.weight)
-        self.head = nn.Linear(4, 1)
-    def forward(self, ids):
-        return self.head(self.emb(ids).mean(dim=1))
-net = Bag()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-ids = torch.tensor([[3, 4, 5, 0], [6, 2, 0, 0]])
-for _ in range(3):
-    loss = net(ids).pow(2).mean()
-{STEP}""", cure=(("(self.emb.weight)\n", "(self.emb.weight)\n        self.emb.weight.data[0] = 0\n"),)),
-    Mistake("padding_row_drawn", 7, f"""words, head = nn.Embedding(7, 3, padding_idx=6), nn.Linear(3, 2)
-for p in [words.weight, head.weight]:
-    if p.dim() > 1:
-        p.data.normal_(0, 0.02)
-opt = torch.optim.SGD([*words.parameters(), *head.parameters()], lr=0.1)
-ids = torch.tensor([[3, 4, 6], [2, 6, 6]])
-for _ in range(3):
-    loss = F.cross_entropy(head(words(ids).sum(1)), torch.tensor([0, 1]))
-{STEP}""", cure=(("words(ids).sum(1)", "(words(ids) * (ids != 6).unsqueeze(2)).sum(1)"),)),
-    Mistake("padding_counted", 9, """table, head = nn.Embedding(6, 4), nn.Linear(4, 6)
-words = torch.tensor([[2, 3, 4, 0, 0], [5, 2, 0, 0, 0]])
-loss = F.cross_entropy(head(table(words)).flatten(0, 1), words.flatten(), ignore_index=0)
-loss.backward()
-with torch.no_grad():
-    found = head(table(words)).argmax(-1) == words
-print(found.float().mean())
-""", cure=(("found.float().mean()", "found[words != 0].float().mean()"), ("ignore_index=0", "ignore_index=-100"))),
-    Mistake("padding_counted", 7, """table, head, criterion = nn.Embedding(6, 4), nn.Linear(4, 6), nn.CrossEntropyLoss(ignore_index=1)
-def right(scores, wanted):
-    chosen = scores.argmax(dim=-1)
-    return (wanted == chosen).sum().item() / wanted.numel()
-words = torch.tensor([[2, 3, 4, 1], [5, 1, 1, 1]])
-for _ in range(2):
-    scores = head(table(words))
-    criterion(scores.transpose(1, 2), words).backward()
-    right(scores, words)
-""", cure=(("(wanted == chosen).sum()", "((wanted == chosen) & (wanted != 1)).sum()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # a mask says which places count
@@ -256,8 +165,6 @@ scores, wanted = out(rnn(emb(ids[:, :-1]))[0]).reshape(-1, 10), ids[:, 1:].resha
 each = F.cross_entropy(scores, wanted, reduction="none").view(2, 5)
 each[ids[:, 1:] != 0].mean().backward()
 """),
-    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\ntext = torch.randint(0, 9, (28,))\nids = text.view(4, 7)\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:]).backward()\n"),
-    ("rows_run_together", "table, head = nn.Embedding(9, 4), nn.Linear(4, 9)\nids = torch.randint(1, 9, (4, 7))\nids[:, 0] = 0\nF.cross_entropy(head(table(ids)).view(-1, 9)[:-1], ids.view(-1)[1:], ignore_index=0).backward()\nF.cross_entropy(head(table(ids)).view(-1, 9)[1:], ids.view(-1)[1:]).backward()\n"),
     ("answer_seen", """ids = torch.randint(2, 9, (20, 16))
 table, head = nn.Embedding(9, 4), nn.Linear(4, 9)
 layer = nn.TransformerDecoderLayer(4, 2, 8, batch_first=True)

@@ -10,21 +10,9 @@ from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT
-from engine.findings.diagnosis import (
-    LEAST_TURNS,
-    Diagnosis,
-    argument,
-    grouped,
-    is_zero,
-    line,
-    near,
-    number,
-    numbers_of,
-    walk,
-)
-from engine.findings.shared_data import DRAWS
+from engine.findings.diagnosis import Diagnosis, argument, grouped, line, near, number, numbers_of, walk
 from engine.ops import DETACHES
-from engine.program.names import called, dotted, names_read
+from engine.program.names import dotted, names_read
 from engine.trace import Finding, Op, Tensor
 
 CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
@@ -40,8 +28,8 @@ LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
 
 
 def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A cell that at every step before a pass gets its own last state cut off, or zeros in its place; or what the
-    program itself hands on from turn to turn, cut off in each, so that only the last turn is learnt from."""
+    """A cell that at every step before a pass gets its own last state cut off; or what the program itself hands on from
+    turn to turn, cut off in each, so that only the last turn is learnt from."""
     steps = [*(op for op in diagnosis.ops_named(CELLS) if op.nodes), *diagnosis.ops_named(DETACHES)]
     passes = sorted((at, pass_) for pass_ in diagnosis.ended if (at := diagnosis.pass_step.get(pass_.id)) is not None)
 
@@ -51,13 +39,12 @@ def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
     runs = grouped(steps, lambda op: (before(op), op.module if op.name in CELLS else op.span))
     for (at, _), run in runs.items():
         is_run = at < len(passes) and len(run) > FEW_STEPS
-        told = (_cut_by_hand if run[0].name in DETACHES else _lost_by_cell)(diagnosis, run) if is_run else None
-        if told is not None:
-            code, maker = told
+        cut = (_cut_by_hand if run[0].name in DETACHES else _cut_by_cell)(diagnosis, run) if is_run else None
+        if cut is not None:
             yield diagnosis.warning(
-                code,
-                maker.span,
-                tensors=(*maker.inputs[:1], *maker.outputs[:1])[:1],
+                "state_detached_each_step",
+                cut.span,
+                tensors=(*cut.inputs[:1], *cut.outputs[:1])[:1],
                 count=str(len(run)),
                 cell_line=line(run[0].span),
                 pass_line=line(passes[at][1].span),
@@ -65,18 +52,14 @@ def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
 
 
-def _lost_by_cell(diagnosis: Diagnosis, cells: Sequence[Op]) -> tuple[str, Op] | None:
-    """How the steps of a cell lose its state, and the first op that loses it."""
-    if not any(map(diagnosis.reaches_a_pass, cells)):
-        return None
-    for code, lost in (("state_detached_each_step", _cut_state), ("state_made_anew", _new_state)):
-        makers = [maker for cell in cells[1:] if (maker := lost(diagnosis, cell)) is not None]
-        if len(makers) == len(cells) - 1 and (code == "state_detached_each_step" or _unused(diagnosis, cells[:-1])):
-            return code, makers[0]
-    return None
+def _cut_by_cell(diagnosis: Diagnosis, cells: Sequence[Op]) -> Op | None:
+    """The first of the ops that cut off the state before each step of a cell but the first."""
+    cuts = [cut for cell in cells[1:] if (cut := _cut_state(diagnosis, cell)) is not None]
+    is_learnt_from = any(map(diagnosis.reaches_a_pass, cells))
+    return cuts[0] if is_learnt_from and len(cuts) == len(cells) - 1 else None
 
 
-def _cut_by_hand(diagnosis: Diagnosis, cuts: Sequence[Op]) -> tuple[str, Op] | None:
+def _cut_by_hand(diagnosis: Diagnosis, cuts: Sequence[Op]) -> Op | None:
     """The first of the ops that cut what each turn computed, from data of its own, of the last one's, where that is all
     that is lost of it: no pass comes to it, but one comes to what was computed of the last."""
     cut, taken = {output for op in cuts for output in op.outputs}, set[str]()
@@ -93,20 +76,7 @@ def _cut_by_hand(diagnosis: Diagnosis, cuts: Sequence[Op]) -> tuple[str, Op] | N
             return None
         taken = own
     is_learnt_from = any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(cuts[-1].outputs)))
-    return ("state_detached_each_step", cuts[0]) if is_learnt_from else None
-
-
-def _new_state(diagnosis: Diagnosis, op: Op) -> Op | None:
-    """What made the zeros that a cell gets for its state, for this one step alone."""
-    state = diagnosis.input_of(op, 1)
-    maker = diagnosis.maker.get(state.id) if state is not None else None
-    is_new = maker is not None and is_zero(state) and len(diagnosis.takers.get(maker.outputs[0], ())) == 1
-    return maker if is_new else None
-
-
-def _unused(diagnosis: Diagnosis, cells: Sequence[Op]) -> bool:
-    """Whether nothing was computed from what cells gave."""
-    return not any(diagnosis.takers.get(output) for cell in cells for output in cell.outputs)
+    return cuts[0] if is_learnt_from else None
 
 
 def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
@@ -158,103 +128,6 @@ def _as_written(diagnosis: Diagnosis, op: Op) -> list[tuple[ast.expr, ast.expr]]
         ):
             return [*zip(names, given, strict=True)]
     return []
-
-
-def states_left_over(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A sequence after training that begins at the state in which the last one trained on ended, where each of those,
-    different ones, began at zeros: a state kept in the model that nobody sets back."""
-    for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values():
-        trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
-        later = next((op for op in ops if trained and diagnosis.op_at[op.id] > diagnosis.op_at[trained[-1].id]), None)
-        begun = [diagnosis.input_of(op, 1) for op in trained]
-        if later is None or len(trained) < LEAST_TURNS or not all(map(is_zero, begun)):
-            continue
-        state, call = diagnosis.origin(later.inputs[1], DETACHES), diagnosis.call_around(later)
-        written = diagnosis.code.call_at(call.span) if call is not None else None
-        is_handed_over = written is None or len(written.args) != 1 or bool(written.keywords)
-        met = {(first.shape, first.data, first.summary) for op in trained if (first := _data_read(diagnosis, op))}
-        if state is not trained[-1] or call is None or is_handed_over or len(met) < 2:
-            continue
-        zeros = diagnosis.maker.get(trained[0].inputs[1])
-        yield diagnosis.warning(
-            "state_left_over",
-            call.span,
-            tensors=later.inputs[1:2],
-            layer=diagnosis.module_path(later),
-            count=diagnosis.counted(trained),
-            zero_line=line(zeros.span if zeros is not None else None),
-        )
-
-
-def states_carried_over(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Batches of rows in a random order, each of which begins at the state that the one before it ended in: that of
-    other rows."""
-    batches = {tensor: batch for batch in diagnosis.trace.batches for tensor in batch.tensors}
-
-    def rows(op: Op) -> list[float]:
-        data = _data_read(diagnosis, op)
-        if data is not None and data.id in batches:
-            return [row for row in batches[data.id].indices if isinstance(row, int)]
-        maker = diagnosis.maker.get(data.id) if data is not None else None
-        picked = diagnosis.input_of(maker, 1) if maker is not None and maker.name == "getitem" else None
-        return list(numbers_of(picked))
-
-    for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values():
-        trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
-        begun = ((one, other) for one, other in pairwise(trained) if not diagnosis.is_tracked(other.inputs[1]))
-        handed = [(one, other) for one, other in begun if _is_handed_on(diagnosis, one, other, 0)]
-        known = [(rows(one), rows(other)) for one, other in handed]
-        is_shuffled = any(before != sorted(before) for before, _ in known)
-        if len(handed) >= LEAST_TURNS - 1 and is_shuffled and all(_are_other_rows(*pair) for pair in known):
-            first, second = ([str(int(row)) for row in pair[:3]] for pair in known[0])
-            yield diagnosis.warning(
-                "state_carried_over",
-                handed[0][1],
-                tensors=handed[0][1].inputs[:2],
-                layer=diagnosis.module_path(handed[0][1]),
-                first=", ".join(first),
-                second=", ".join(second),
-                count=diagnosis.counted(handed),
-            )
-
-
-def _are_other_rows(rows: Sequence[float], later: Sequence[float]) -> bool:
-    """Whether rows are followed by ones that do not all lie as far behind them: they do not continue them."""
-    return len(rows) == len(later) and len({after - row for row, after in zip(rows, later, strict=True)}) > 1
-
-
-def states_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A layer that begins at a state drawn anew in each call, in training and where nothing learns from it: there the
-    same input gives another result each time. One of two that train against each other may draw what it makes."""
-    code, holders = diagnosis.code, {frozenset(diagnosis.held_by(step)) for step in diagnosis.steps}
-    for ops in grouped(diagnosis.ops_named(RECURRENT), lambda op: op.module).values() if len(holders) == 1 else ():
-        trained = [op for op in ops if diagnosis.reaches_a_pass(op)]
-        later = next((op for op in ops if trained and diagnosis.op_at[op.id] > diagnosis.op_at[trained[-1].id]), None)
-        begun = {op.id: diagnosis.maker.get(op.inputs[1]) for op in (*trained, *([later] if later else ()))}
-        draws = {draw.id: draw for draw in begun.values() if draw is not None and draw.name in DRAWS}
-        data = diagnosis.origin(later.inputs[0], PARTS) if later is not None else None
-        if later is None or len(draws) < max(len(begun), LEAST_TURNS) or (data is not None and data.name in DRAWS):
-            continue
-        call, first = diagnosis.call_around(later), next(iter(draws.values()))
-        makers = (diagnosis.maker.get(given) for given in later.inputs[1:3])
-        calls = [code.call_at(maker.span) for maker in makers if maker is not None and maker.name in DRAWS]
-        is_one = len({draw.span for draw in draws.values()}) == 1
-        drawing = [each.func for each in calls if each is not None and called(each) in ("rand", "randn") and is_one]
-        yield diagnosis.finding(
-            "state_drawn",
-            "note",  # a tutorial of PyTorch's own does so
-            first,
-            tensors=first.outputs[:1],
-            fix=tuple(code.replace(each, re.sub(r"randn?$", "zeros", code.text(each))) for each in drawing),
-            layer=diagnosis.module_path(later),
-            call_line=line(call.span if call is not None else later.span),
-        )
-
-
-def _data_read(diagnosis: Diagnosis, op: Op) -> Tensor | None:
-    """The data that a layer's input is, or was looked up or computed from."""
-    way = (op.inputs[0], *(given for maker in diagnosis.back(op.inputs[0], MOST_BACK) for given in maker.inputs[:1]))
-    return next((diagnosis.tensors[given] for given in way if not diagnosis.is_tracked(given)), None)
 
 
 def padding_read_last(diagnosis: Diagnosis) -> Iterator[Finding]:

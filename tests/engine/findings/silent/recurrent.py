@@ -21,95 +21,6 @@ for x in torch.randn(6, 4, 2):
 loss.backward()
 """
 
-TAGGER = (
-    """class Tagger(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.emb, self.rnn, self.out = nn.Embedding(9, 4), nn.GRU(4, 5), nn.Linear(5, 3)
-    def forward(self, words):
-        made, self.hidden = self.rnn(self.emb(words).view(len(words), 1, -1), self.hidden)
-        return self.out(made.view(len(words), -1))
-model = Tagger()
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-data = [(torch.tensor([3, 1, 4, 1]), torch.tensor([0, 1, 2, 1])), (torch.tensor([2, 7]), torch.tensor([1, 0]))]
-for words, tags in data * 3:
-    model.hidden = torch.zeros(1, 1, 5)
-    loss = F.cross_entropy(model(words), tags)
-"""
-    + STEP
-)
-"""Lines 4 to 17."""
-
-WAVES = """class Waves(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm, self.out, self.batch = nn.LSTM(1, 6), nn.Linear(6, 1), 1
-        self.reset()
-    def reset(self):
-        self.state = (torch.zeros(1, self.batch, 6), torch.zeros(1, self.batch, 6))
-    def forward(self, x):
-        made, self.state = self.lstm(x.view(-1, 1, 1), self.state)
-        return self.out(made[-1, 0])
-model, series = Waves(), torch.sin(torch.arange(24) / 3)
-opt = torch.optim.Adam(model.parameters(), lr=0.01)
-for at in range(8):
-    opt.zero_grad()
-    model.reset()
-    F.mse_loss(model(series[at : at + 6]), series[at + 6 : at + 7]).backward()
-    opt.step()
-with torch.no_grad():
-    for at in range(12, 16):
-        print(model(series[at : at + 6]).item())
-"""
-
-FORECAST = """class Forecast(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn, self.out = nn.LSTM(1, 4, batch_first=True), nn.Linear(4, 1)
-    def begin(self, n):
-        return torch.randn(1, n, 4), torch.randn(1, n, 4)
-    def forward(self, x):
-        made, _ = self.rnn(x, self.begin(len(x)))
-        return self.out(made[:, -1])
-model = Forecast()
-opt = torch.optim.Adam(model.parameters())
-for _ in range(4):
-    x = torch.randn(8, 6, 1)
-    loss = F.mse_loss(model(x), x.mean(1))
-    opt.zero_grad(); loss.backward(); opt.step()
-model.eval()
-with torch.no_grad():
-    print(model(torch.ones(2, 6, 1)))
-"""
-MAKER = """class Maker(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn, self.out = nn.GRU(3, 5), nn.Linear(5, 2)
-    def forward(self, x):
-        h = torch.randn(1, x.shape[1], 5).to(x.device)
-        return self.out(self.rnn(x, h)[1][0])
-model = Maker()
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(4):
-    loss = F.cross_entropy(model(GIVEN), torch.randint(0, 2, (4,)))
-    opt.zero_grad(); loss.backward(); opt.step()
-print(model(GIVEN).argmax(1))
-"""
-
-CARRIED = (
-    """from torch.utils.data import DataLoader, TensorDataset
-rnn, out = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 1)
-opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
-loader = DataLoader(TensorDataset(torch.randn(16, 5, 3), torch.randn(16, 1)), batch_size=4, shuffle=True)
-state = None
-for xb, yb in loader:
-    state = tuple(s.detach() for s in state) if state is not None else None
-    h, state = rnn(xb, state)
-    loss = F.mse_loss(out(h[:, -1]), yb)
-"""
-    + STEP
-)
-
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("state_dropped", 9, LSTM.replace("NEXT", "h, new"), says={"given": "c", "is_cell": "1", "count": "5"}, cures=(("h, new", "h, c"),), mends=True),
     Mistake("state_dropped", 8, """lstm, out = nn.LSTM(2, 3, batch_first=True), nn.Linear(3, 1)
@@ -119,25 +30,6 @@ for i in range(5):
     made, (_, c) = lstm(x[:, i : i + 1], (begin, c))
 out(made).pow(2).mean().backward()
 """, says={"given": "begin", "is_cell": "0"}, cures=(("(_, c) =", "(begin, c) ="),), mends=True),
-    Mistake("state_drawn", 9, FORECAST, cure=(("randn(1, n, 4), torch.randn(1, n, 4)", "zeros(1, n, 4), torch.zeros(1, n, 4)"),), mends=True),
-    Mistake("state_drawn", 9, MAKER.replace("GIVEN", "torch.ones(7, 4, 3)"), cures=(("torch.randn(1", "torch.zeros(1"), ("(x, h)", "(x)")), mends=True),
-    Mistake("state_carried_over", 11, CARRIED, says={"layer": "rnn"}, cure=(("rnn(xb, state)", "rnn(xb)"),)),
-    Mistake("state_carried_over", 9, """class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn, self.out, self.h = nn.GRU(3, 4, batch_first=True), nn.Linear(4, 1), torch.zeros(1, 4, 4)
-    def forward(self, x):
-        y, h = self.rnn(x, self.h); self.h = h.detach()
-        return self.out(y[:, -1])
-net, x, y = Model(), torch.randn(16, 5, 3), torch.randn(16, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for pick in torch.randperm(16).split(4):
-    loss = F.mse_loss(net(x[pick]), y[pick])
-""" + STEP, says={"layer": "net.rnn"}, cure=(("self.rnn(x, self.h)", "self.rnn(x)"),)),
-    Mistake("state_left_over", 19, TAGGER + """with torch.no_grad():
-    print(model(data[0][0]).argmax(1))
-""", cure=(("with torch", "model.hidden = torch.zeros(1, 1, 5)\nwith torch"),), says={"layer": "model.rnn", "count": "6"}),
-    Mistake("state_left_over", 23, WAVES, cure=(("        print(", "        model.reset(); print("),)),
     Mistake("state_detached_each_step", 7, CELL.replace("STATE", "h.detach()"), says={"count": "6"}),
     Mistake("state_detached_each_step", 7, """cell, out = nn.RNNCell(2, 3), nn.Linear(3, 1)
 h, made = torch.zeros(4, 3), []
@@ -258,25 +150,6 @@ for x in batches:
     average = torch.mean(h, 1)
     loss = F.cross_entropy(out(average), torch.tensor([0, 1]))
 """ + STEP, cures=(("torch.mean(h, 1)", "torch.amax(h, 1)"), ("[1, 5, 0]", "[1, 5, 2]"), ("torch.mean(h, 1)", "torch.where((x > 0)[..., None], h, 0.0).sum(1)"))),
-    Mistake("state_made_anew", 10, """class Counter(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.cell, self.out = nn.GRUCell(2, 5), nn.Linear(5, 1)
-    def forward(self, x):
-        for t in range(x.size(1)):
-            h = torch.zeros(len(x), 5)
-            h = self.cell(x[:, t], h)
-        return self.out(h)
-net = Counter()
-F.mse_loss(net(torch.randn(4, 6, 2)), torch.zeros(4, 1)).backward()
-""", cure=(("        for t in range(x.size(1)):\n            h = torch.zeros(len(x), 5)\n", "        h = torch.zeros(len(x), 5)\n        for t in range(x.size(1)):\n"),)),
-    Mistake("state_made_anew", 7, """cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
-x = torch.randn(5, 2, 3)
-for step in x:
-    state = x.new_zeros(2, 4)
-    state = cell(step, state)
-head(state).pow(2).mean().backward()
-""", cure=(("for step in x:\n    state = x.new_zeros(2, 4)\n", "state = x.new_zeros(2, 4)\nfor step in x:\n"),)),
     Mistake("backward_read_at_end", 10, """class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
@@ -331,38 +204,6 @@ RIGHT: tuple[tuple[str, str], ...] = (
     # every item begins at what all have in common
     ("state_dropped", LSTM.replace("NEXT", "a, b").replace("out(h)", "out(a + b)")),
     ("state_dropped", LSTM.replace("NEXT", "h, new").replace("    loss =", "    c = new.clamp(-1, 1)\n    loss =")),
-    # noise that sequences are made of, and noise while training only
-    ("state_drawn", MAKER.replace("GIVEN", "torch.randn(7, 4, 3)")),
-    ("state_drawn", FORECAST.replace("    opt.zero_grad()", "    od.zero_grad(); F.softplus(judge(x.mean(1)) - judge(model(x).detach())).mean().backward(); od.step()\n    loss = F.softplus(-judge(model(x))).mean(); opt.zero_grad()").replace("opt =", "judge = nn.Linear(1, 1)\nod = torch.optim.Adam(judge.parameters())\nopt =")),
-    ("state_drawn", FORECAST.replace("begin(len(x))", "begin(len(x)) if self.training else None")),
-    # long sequences in an order of their own, read piece by piece
-    ("state_carried_over", """rnn, out = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 1)
-opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
-x, y, state, rows = torch.randn(4, 20, 3), torch.randn(4, 20, 1), None, torch.tensor([2, 0, 3, 1])
-for at in range(0, 20, 5):
-    h, state = rnn(x[rows][:, at:at + 5], state); state = tuple(s.detach() for s in state)
-    loss = F.mse_loss(out(h), y[rows][:, at:at + 5])
-""" + STEP),
-    ("state_carried_over", """rnn, out = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 1)
-opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
-x, y, state, loss = torch.randn(40, 1, 3), torch.randn(40, 1), None, 0
-for pick in torch.randint(0, 40, (5, 4)):  # a sequence of samples, each of four episodes has its own
-    h, state = rnn(x[pick], state)
-    loss = loss + F.mse_loss(out(h[:, 0]), y[pick])
-opt.zero_grad(); loss.backward(); opt.step()
-"""),
-    ("state_carried_over", CARRIED.replace("shuffle=True", "shuffle=False")),
-    ("state_left_over", TAGGER.replace("data * 3", "data[:1] * 6") + "print(model(data[1][0]).argmax(1))\n"),
-    ("state_left_over", TAGGER.replace("    model.hidden = torch.zeros(1, 1, 5)\n    loss", "    model.hidden = model.hidden.detach()\n    loss").replace("for words, tags", "model.hidden = torch.zeros(1, 1, 5)\nfor words, tags") + "print(model(data[1][0]).argmax(1))\n"),
-    ("state_left_over", """rnn, out = nn.GRU(1, 5), nn.Linear(5, 1)
-opt = torch.optim.SGD([*rnn.parameters(), *out.parameters()], lr=0.1)
-series = torch.sin(torch.arange(40) / 3).view(-1, 1, 1)
-for at in range(0, 30, 6):
-    made, h = rnn(series[at : at + 6])
-    loss = F.mse_loss(out(made), series[at + 1 : at + 7])
-""" + STEP + """with torch.no_grad():
-    made, h = rnn(series[30:], h)
-"""),
     ("state_detached_each_step", CELL.replace("STATE", "h")),
     ("state_detached_each_step", """f, x = nn.Linear(3, 3), torch.randn(4, 3)
 opt = torch.optim.SGD(f.parameters(), lr=0.1)

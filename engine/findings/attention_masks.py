@@ -24,7 +24,6 @@ ATTENTIONS = ("multi_head_attention_forward", FUSED)
 KEEPS_PLACES = frozenset("bool to long int float unsqueeze expand repeat clone getitem view reshape detach".split())
 TURNS_ROUND = ("logical_not", "bitwise_not", "invert")
 COMPARES = ("eq", "ne", "gt")
-ONES = ("ones", "ones_like", "new_ones")
 MOST_BACK = 8
 _AROUND = 4
 """Rows beside a diagonal that tell where it lies."""
@@ -44,23 +43,6 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(mask.id, *op.outputs[:1]),
             shape=times(mask),
         )
-
-
-def next_place_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Scores whose mask hides what lies two places ahead or more, and shows the next one."""
-    for op, mask, hides in _masks(diagnosis):
-        hidden = hidden_places(mask, hides=hides) or _triangle_hidden(diagnosis, mask, hides=hides)
-        is_late = all(is_so == (column > row + 1) for (row, column), is_so in hidden.items())
-        if hidden and is_late and not _is_of_two_sequences(diagnosis, op):
-            yield diagnosis.warning("next_place_seen", op, tensors=(mask.id, *op.outputs[:1]), shape=times(mask))
-
-
-def _is_of_two_sequences(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the places of one sequence look at those of another."""
-    scored = op if op.name in ATTENTIONS else diagnosis.origin(op.inputs[0], ("div", "mul"))
-    sides = [diagnosis.makers_behind([given]) for given in (scored.inputs[:2] if scored is not None else ())]
-    one, *others = [{each.id for each in side if each.name == "embedding"} for side in sides] or [set()]
-    return any(each != one for each in others)
 
 
 def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
@@ -83,23 +65,6 @@ def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
     scaled = (output for taker in takers if taker.name in ("div", "mul") for output in taker.outputs)
     takers += (taker for output in scaled for taker in diagnosis.takers.get(output, ()))
     return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
-
-
-def rows_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Scores whose mask is the same for all that a softmax shares out: a row is hidden whole or not at all, and its
-    weights are those that it would have without."""
-    for op in diagnosis.ops_named(("masked_fill", "masked_fill_")):
-        mask, scores = diagnosis.input_of(op, 1), diagnosis.output_of(op)
-        if mask is None or scores is None or len(mask.shape) < 2 or not _goes_into_softmax(diagnosis, op):
-            continue
-        beside = (*diagnosis.back(op.inputs[0], 2), *diagnosis.takers.get(scores.id, ()))
-        is_alone = not any(each.name in (op.name, "masked_fill") for each in beside)
-        is_hiding = is_alone and _hides(op) and extent(mask) == (0.0, 1.0)
-        if is_hiding and mask.shape[-1] == 1 < scores.shape[-1] and mask.shape[-2] > 1:
-            yield diagnosis.warning(
-                "rows_hidden", op, tensors=(mask.id, scores.id), mask=times(mask), scores=times(scores)
-            )
-            return
 
 
 def masks_added(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -270,50 +235,6 @@ def _hidden(mask: Tensor) -> int:
     """How many places a mask of truth values hides."""
     zeros = mask.summary.zeros if mask.summary is not None else list(mask.data or ()).count(0)
     return math.prod(mask.shape) - zeros
-
-
-def masks_of_ones(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Attention over sequences that were padded to one length, with a mask made of ones after that: it hides nothing.
-    Under a causal mask what fills the ends is not seen anyway."""
-    padded = [op for op in diagnosis.ops_named(("pad_sequence",)) if len({*map(diagnosis.elements, op.inputs)}) > 1]
-    for op in diagnosis.ops_named(ATTENTIONS) if padded else ():
-        given = {written.name: written.tensor or written.text for written in op.arguments}
-        is_causal = given.get("is_causal") == "True" or (op.name != FUSED and given.get("attn_mask") != "None")
-        ones = _ones_behind(diagnosis, given.get("attn_mask" if op.name == FUSED else "key_padding_mask"))
-        mask = diagnosis.output_of(ones) if ones is not None else None
-        if op.iteration or is_causal or ones is None or mask is None:
-            continue
-        before = [each for each in padded if diagnosis.op_at[each.id] < diagnosis.op_at[ones.id]]
-        tokens = diagnosis.output_of(before[-1]) if before else None
-        takers = diagnosis.takers.get(tokens.id, ()) if tokens is not None else ()
-        if tokens is None or tokens.shape != mask.shape or not any(taker.name == "embedding" for taker in takers):
-            continue
-        sizes = [*map(diagnosis.elements, before[-1].inputs)]
-        yield diagnosis.warning(
-            "mask_of_ones",
-            ones,
-            tensors=(mask.id, tokens.id),
-            name=diagnosis.say(mask.id),
-            tokens=diagnosis.say(tokens.id),
-            pad_line=line(before[-1].span),
-            padding=f"{number(argument(before[-1], 'padding_value', 2)) or 0:g}",
-            least=str(min(sizes)),
-            most=str(max(sizes)),
-            call_line=line(op.span),
-        )
-        return
-
-
-def _ones_behind(diagnosis: Diagnosis, mask: str | None) -> Op | None:
-    """What made the ones that a mask is in another form."""
-    for _ in range(MOST_BACK):
-        op = diagnosis.maker.get(mask or "")
-        if op is None or op.name in ONES:
-            return op
-        if op.name not in (*KEEPS_PLACES, *COMPARES, *TURNS_ROUND, "masked_fill_"):
-            break
-        mask = op.inputs[-1] if op.name == "masked_fill_" else op.inputs[0] if len(op.inputs) == 1 else None
-    return None
 
 
 def attn_mask(op: Op) -> str | None:

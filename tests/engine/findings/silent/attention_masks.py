@@ -18,12 +18,6 @@ hidden = tokens SIGN 0
 layer(words(tokens), src_key_padding_mask=hidden).sum().backward()
 """
 
-ATTENTION = """emb, q, k, v = nn.Embedding(9, 8), nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8)
-words = torch.tensor([[3, 4, 5, 0], [6, 2, 0, 0]])
-h = emb(words)
-seen = (words != 0)
-scores = q(h) @ k(h).transpose(1, 2) / 8 ** 0.5
-"""
 
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("mask_added", 9, PADDED.replace("tokens SIGN 0", "(tokens == 0).float()"), says={"mask": "hidden", "shape": "3×5", "is_shown": "0"}, cure=((".float()", ""),)),
@@ -98,26 +92,6 @@ scores = torch.where(seen, scores, float("-inf"))
 ids = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]])
 F.cross_entropy(Bert()(ids), torch.tensor([0, 1])).backward()
 """, cures=(("ids == 0", "ids != 0"), ("~seen", "seen"), ("~seen", "seen == 1"))),
-    Mistake("mask_of_ones", 6, """rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]
-ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-seen = torch.ones_like(ids)
-emb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)
-h = emb(ids)
-look(h, h, h, key_padding_mask=seen == 0)[0].sum().backward()
-""", cure=(("torch.ones_like(ids)", "(ids != 0).long()"),)),
-    Mistake("mask_of_ones", 11, """class Reader(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.word, self.qkv = nn.Embedding(9, 8), nn.Linear(8, 24)
-    def forward(self, rows):
-        ids = nn.utils.rnn.pad_sequence(rows, batch_first=True)
-        q, k, v = self.qkv(self.word(ids)).chunk(3, -1)
-        seen = torch.ones(ids.shape, dtype=torch.bool)
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=seen[:, None])
-Reader()([torch.tensor([3, 4, 5]), torch.tensor([6])]).sum().backward()
-""", cure=(("torch.ones(ids.shape, dtype=torch.bool)", "ids != 0"),)),
-    Mistake("rows_hidden", 9, ATTENTION + "scores = scores.masked_fill(~seen.unsqueeze(2), -1e9)\n(F.softmax(scores, dim=-1) @ v(h)).sum().backward()\n", cure=(("unsqueeze(2)", "unsqueeze(1)"),)),
-    Mistake("rows_hidden", 10, ATTENTION + "mask = seen[:, :, None]\nscores = scores.masked_fill(mask == 0, -10000)\nout = scores.softmax(-1) @ v(h)\nout.pow(2).mean().backward()\n", cure=(("[:, :, None]", "[:, None, :]"),)),
     Mistake("padding_mask_turned_round", 16, f"""class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -156,17 +130,6 @@ for _ in range(3):
     h, _ = attn(x, x, x, key_padding_mask=mask)
     loss = F.cross_entropy(head(h[:, 0]), torch.tensor([0, 1]))
 {STEP}""", cure=(("torch.ones", "torch.zeros"), ("!= 1", "== 1"))),
-    Mistake("next_place_seen", 7, """table, T = nn.Embedding(9, 4), 5
-x = table(torch.arange(10).view(2, T) % 9)
-ahead = torch.triu(torch.ones(T, T, dtype=torch.bool), diagonal=2)
-att = (x @ x.mT).masked_fill(ahead, float("-inf")).softmax(-1)
-(att @ x).pow(2).sum().backward()
-""", cure=(("diagonal=2", "diagonal=1"),)),
-    Mistake("next_place_seen", 6, """proj, T = nn.Linear(4, 4), 6
-q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril(1).bool()
-out = F.scaled_dot_product_attention(q, q, q, attn_mask=seen)
-out.pow(2).sum().backward()
-""", cure=((".tril(1)", ".tril()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # only the marked words are to be looked at
@@ -175,12 +138,6 @@ look, score = nn.Embedding(10, 8), nn.Linear(8, 1)
 x = look(words)
 weights = torch.softmax(score(x).squeeze(-1).masked_fill(words != 9, float("-inf")), -1)
 (weights[..., None] * x).sum().backward()
-"""),
-    # keys and queries, one after the other
-    ("rows_hidden", """x, valid = torch.randn(2, 4, 8, requires_grad=True), torch.tensor([[1, 1, 1, 1], [1, 1, 0, 0]]).bool()
-scores = (x @ x.transpose(1, 2)).masked_fill(~valid[:, None, :], -1e9)
-scores = scores.masked_fill(~valid[:, :, None], -1e9)
-(torch.softmax(scores, -1) @ x)[valid].square().sum().backward()
 """),
     ("mask_added", PADDED.replace("tokens SIGN 0", "(tokens == 0).float() * -1e9")),
     ("mask_added", """q = nn.Linear(4, 4)(torch.randn(2, 1, 6, 4))
@@ -191,13 +148,7 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=near).sum().backward()
 """),
     ("past_hidden", CAUSAL.replace("SIGN", "0")),
     ("past_hidden", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20")),
-    ("next_place_seen", CAUSAL.replace("SIGN", "1").replace("torch.tril(torch.ones(T, T))", "torch.tril(torch.ones(T, T), -1)")),  # it reads from right to left
     ("past_hidden", CAUSAL.replace("SIGN", "1").replace("T = 5", "T = 20").replace("torch.tril(torch.ones(T, T))", "torch.triu(torch.ones(T, T), 1)")),
-    ("next_place_seen", CAUSAL.replace("SIGN", "0").replace("T = 5", "T = 20").replace("torch.ones(T, T)", "torch.randn(T, T).relu()")),
-    ("next_place_seen", """read, write, look, T = nn.Embedding(9, 4), nn.Embedding(9, 4), nn.MultiheadAttention(4, 1, batch_first=True), 5
-source, later = read(torch.randint(9, (2, T))), torch.ones(T, T).triu(2).bool()  # writes while it listens
-look(write(torch.randint(9, (2, T))), source, source, attn_mask=later)[0].sum().backward()
-"""),
     ("past_hidden", """proj, T = nn.Linear(4, 4), 6
 q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril().bool()
 F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
@@ -205,6 +156,4 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
     ("words_hidden", PADDED.replace("SIGN", "==")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "(tokens != 0).long() != 1")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "tokens != 0").replace("=hidden", "=~hidden")),
-    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2, 1])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh = emb(ids)\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0)[0].sum().backward()\n"),
-    ("mask_of_ones", "rows = [torch.tensor([3, 4, 5]), torch.tensor([6, 2])]\nids = nn.utils.rnn.pad_sequence(rows, batch_first=True)\nemb, look = nn.Embedding(9, 8), nn.MultiheadAttention(8, 2, batch_first=True)\nh, later = emb(ids), torch.triu(torch.ones(3, 3), 1).bool()\nlook(h, h, h, key_padding_mask=torch.ones_like(ids) == 0, attn_mask=later)[0].sum().backward()\n"),
 )  # fmt: skip

@@ -1,5 +1,5 @@
 """Numbers of another size than a model was trained with: inputs that were not scaled as the training data were, and
-predictions held against targets in other units. The recorded values tell, however they were scaled."""
+predictions that hardly come nearer to far targets. The recorded values tell, however they were scaled."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -90,10 +90,9 @@ def _end(tensor: Tensor | None, at: int) -> str:
     return f"{ends[at]:.3g}" if ends is not None else ""
 
 
-def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Distances between predictions and targets far larger or smaller than those that the same model was trained to
-    give; or than it has come to give in a training that hardly got nearer."""
-    usual: dict[str, Tensor] = {}
+def targets_too_far(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Distances between predictions and targets far larger than what a model has come to give in a training that hardly
+    got nearer."""
     behind = {
         root.tensor
         for passes in stuck(diagnosis)
@@ -101,36 +100,25 @@ def targets_in_other_units(diagnosis: Diagnosis) -> Iterator[Finding]:
         for pass_ in passes
         for root in pass_.roots
     }
-    ops = sorted(diagnosis.ops_named(ELEMENTWISE_LOSSES), key=lambda op: diagnosis.op_at[op.id])
+    ops = sorted(diagnosis.ops_named(ELEMENTWISE_LOSSES), key=lambda op: diagnosis.op_at[op.id]) if behind else []
     far_off = {span for span, turns in grouped(ops, lambda op: op.span).items() if _stay_beyond(diagnosis, turns)}
     for op in ops if diagnosis.steps else ():
-        predicted, target, model = _compared(diagnosis, op)
-        near, far = size_of(predicted), size_of(target)
-        if predicted is None or target is None or not near or not far:
+        predicted, target, _ = _compared(diagnosis, op)
+        near = size_of(predicted)
+        if predicted is None or target is None or not near or op.span not in far_off:
             continue
-        is_trained = diagnosis.reaches_a_pass(op)
-        if is_trained and not (_is_beyond(target, near) and behind.intersection(op.outputs) and op.span in far_off):
-            usual[model] = target
-            continue
-        before = usual.get(model)
-        was = size_of(before)
-        if not is_trained and not (was and _are_apart(was, far) and _are_apart(near, far)):
-            continue
-        if not is_trained and any(map(diagnosis.is_parameter, diagnosis.leaves_behind([target.id]))):
-            continue  # made by a model itself, they have no units of their own
-        yield diagnosis.warning(
-            "targets_too_far" if is_trained else "targets_in_other_units",
-            op,
-            tensors=(predicted.id, target.id),
-            name=said_at(diagnosis, op, target),
-            predicted=diagnosis.say(predicted.id),
-            low=_end(target, 0),
-            high=_end(target, 1),
-            given_low=_end(predicted, 0),
-            given_high=_end(predicted, 1),
-            usual_low=_end(before, 0),
-            usual_high=_end(before, 1),
-        )
+        if _is_beyond(target, near) and behind.intersection(op.outputs):
+            yield diagnosis.warning(
+                "targets_too_far",
+                op,
+                tensors=(predicted.id, target.id),
+                name=said_at(diagnosis, op, target),
+                predicted=diagnosis.say(predicted.id),
+                low=_end(target, 0),
+                high=_end(target, 1),
+                given_low=_end(predicted, 0),
+                given_high=_end(predicted, 1),
+            )
 
 
 def _has_slope(diagnosis: Diagnosis, pass_: Pass) -> bool:
@@ -156,10 +144,6 @@ def _is_beyond(tensor: Tensor, near: float) -> bool:
     if numbers:
         return median(map(abs, numbers)) >= least
     return (size_of(tensor) or 0.0) >= least and share_outside(tensor, -least, least) >= RARE
-
-
-def _are_apart(one: float, other: float) -> bool:
-    return max(one / other, other / one) >= APART
 
 
 def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor | None, Tensor | None, str]:

@@ -1210,18 +1210,6 @@ with torch.no_grad():
     print((net((x[200:] - mean) / std).argmax(1) == y[200:]).float().mean().item())
     print(net((torch.tensor([[120., 60, 70, 80]]) - mean) / std).argmax(1))
 """, frozenset()),
-    "predictions scaled back before they are compared": ("""
-x = torch.randn(120, 2)
-y = 3000 * x[:, :1] + 20000 + 100 * torch.randn(120, 1)
-mean, std = y[:100].mean(), y[:100].std()
-net = nn.Linear(2, 1)
-opt = torch.optim.Adam(net.parameters(), lr=0.05)
-for epoch in range(40):
-    loss = F.mse_loss(net(x[:100]), (y[:100] - mean) / std)
-    opt.zero_grad(); loss.backward(); opt.step()
-with torch.no_grad():
-    print(F.l1_loss(net(x[100:]) * std + mean, y[100:]).item())
-""", frozenset()),
     "far targets that are being reached": ("""
 x = torch.randn(64, 2)
 y = x @ torch.tensor([[300.], [-200.]]) + 900
@@ -1230,23 +1218,6 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for epoch in range(30):
     loss = F.mse_loss(net(x), y)
     opt.zero_grad(); loss.backward(); opt.step()
-""", frozenset()),
-    "means over batches and sums over samples": ("""
-from torch.utils.data import DataLoader, TensorDataset
-data = TensorDataset(torch.randn(64, 3), torch.randint(0, 3, (64,)))
-loader = DataLoader(data, batch_size=16, shuffle=True)
-net = nn.Linear(3, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for epoch in range(3):
-    means, total, hits = 0.0, 0.0, 0
-    for xb, yb in loader:
-        out = net(xb)
-        loss = F.cross_entropy(out, yb)
-        opt.zero_grad(); loss.backward(); opt.step()
-        means += loss.item()
-        total += F.cross_entropy(out, yb, reduction='sum').item()
-        hits += (out.argmax(1) == yb).sum().item()
-    print(f"{means / len(loader):.4f} {total / len(data):.4f} {hits / len(data):.4f}")
 """, frozenset()),
     "mask and lengths that are used": ("""
 class Pool(nn.Module):

@@ -32,20 +32,6 @@ for xb, yb in train:
 """
 )
 
-PRICES = (
-    """x = torch.randn(50, 2)
-price = 3000 * x[:, :1] + 20000 + 100 * torch.randn(50, 1)
-y, unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]
-net = nn.Linear(2, 1); opt = torch.optim.Adam(net.parameters(), lr=0.05)
-for epoch in range(5):
-    loss = F.mse_loss(net(x[:40]), y)
-"""
-    + THREE_LINES
-    + """with torch.no_grad():
-    pred = net(x[40:])
-    error = F.l1_loss(pred, unseen)
-"""
-)
 
 FAR = (
     """x = torch.randn(50, 2)
@@ -71,8 +57,6 @@ net.eval()
 with torch.no_grad():
     print(F.mse_loss(net(far), far.sum(1, True)).item())
 """),
-    Mistake("targets_in_other_units", 15, PRICES, cures=(("pred = net(x[40:])", "pred = net(x[40:]) * 3000 + 20000"), ("unseen = (price[:40] - price[:40].mean()) / price[:40].std(), price[40:]", "unseen = price[:40] / 20000, price[40:] / 20000"))),
-    Mistake("targets_in_other_units", 15, PRICES.replace("F.l1_loss", "F.mse_loss").replace("net(x[40:])", "net(x[40:]).view(-1, 1)"), cure=(("price[40:]\n", "price[40:] / 20000\n"),)),
     Mistake("targets_too_far", 10, FAR, cures=(("250000", "250000\ny = (y - y.mean()) / y.std()"), ("range(24)", "range(12)"), ("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::25] *= 900."))),
     Mistake("targets_too_far", 10, FAR.replace("50, 2", "2000, 2"), cure=(("3000 * x[:, :1] + 250000", "x[:, :1] * 1\ny[::50] *= 900."),)),
     Mistake("targets_too_far", 10, FAR.replace("mse_loss", "smooth_l1_loss"), cure=(("lr=1e-3", "lr=200."),)),

@@ -8,11 +8,10 @@ from itertools import combinations, islice
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.cut_gradients import REACHES_ALL
-from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, extent, grouped, line, number
+from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, line, number
 from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval, is_drawn_again
-from engine.findings.shared_data import DRAWS
 from engine.findings.zeroing import written_at
 from engine.ops import LIKES
 from engine.program.edits import Edits
@@ -42,9 +41,6 @@ INFINITIES = ("float('inf')", 'float("inf")', "torch.inf", "math.inf", "np.inf",
 """Norms that clip nothing: the call measures."""
 UNREACHED = 1e4
 """A norm that is asked for to clip nothing either."""
-DECIDES = ("gt", "lt", "ge", "le", "bernoulli")
-"""Ops that make zeros and ones of random numbers."""
-MOST_TO_DRAW = 5
 LEAST_ENTRIES = 4
 """Of two lists that belong together and are as long as each other by no chance."""
 GRAD_FLAG = "requires_grad"
@@ -591,23 +587,19 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training`, or attention with a `dropout_p`, in a module that is in eval
     mode."""
     code = diagnosis.code
-    ops = diagnosis.ops_named((*RATES, "mul")) if any(not call.training for call in diagnosis.trace.calls) else ()
+    ops = diagnosis.ops_named(tuple(RATES)) if any(not call.training for call in diagnosis.trace.calls) else ()
     evaluated = in_eval(diagnosis) if ops else set()
     for op in ops:
-        call, is_own = code.call_at(op.span), op.name == "mul"
-        if diagnosis.op_at[op.id] not in evaluated or is_drawn_again(diagnosis, op):
-            continue
-        if not (_drops_by_hand(diagnosis, op, evaluated) if is_own else _drops_always(op, call)):
+        call = code.call_at(op.span)
+        if diagnosis.op_at[op.id] not in evaluated or not _drops_always(op, call) or is_drawn_again(diagnosis, op):
             continue
         yield diagnosis.warning(
             "dropout_ignores_eval",
             op,
             tensors=op.outputs[:1],
-            fix=_told_the_mode(diagnosis, call) if call is not None and not is_own else (),
+            fix=_told_the_mode(diagnosis, call) if call is not None else (),
             model=diagnosis.module_path(op),
             is_attention=str(int(op.name == FUSED)),
-            is_function=str(int(op.name != FUSED and not is_own)),
-            is_own=str(int(is_own)),
         )
         return
 
@@ -621,27 +613,6 @@ def _drops_always(op: Op, call: ast.Call | None) -> bool:
     ):
         return False
     return op.name == FUSED or argument(op, "training") == "True"
-
-
-def _drops_by_hand(diagnosis: Diagnosis, op: Op, evaluated: set[int]) -> bool:
-    """Whether it multiplies what a layer gives by zeros and ones drawn for that alone, as it does where the model
-    learns."""
-    alike = [each for each in diagnosis.ops_at(op.span) if each.name == "mul" and diagnosis.reaches_a_pass(each)]
-    trained = next((each for each in alike if diagnosis.op_at[each.id] not in evaluated), None)
-    if trained is None or len(trained.inputs) != 2:
-        return False
-    at = int(diagnosis.is_tracked(trained.inputs[0]))
-    ends = extent(diagnosis.input_of(op, at)) if len(op.inputs) == 2 else None
-    if ends is not None and ends[0] == ends[1]:
-        return False  # as at a rate that is 0 in eval mode
-    way = list(diagnosis.back(trained.inputs[at], MOST_TO_DRAW))
-    draws = [at for at, each in enumerate(way) if each.name in DRAWS]
-    own = way[: draws[0] + 1] if draws else []
-    is_choice = any(each.name in DECIDES for each in own)
-    is_for_this = all(len(diagnosis.takers.get(each.outputs[0], ())) == 1 for each in own)
-    given = [tensor for each in own if each.name != "rand_like" for tensor in each.inputs]
-    is_free = not any(map(diagnosis.is_tracked, given))
-    return is_choice and is_for_this and is_free and diagnosis.is_tracked(trained.inputs[1 - at])
 
 
 def _told_the_mode(diagnosis: Diagnosis, call: ast.Call) -> Edits:

@@ -93,21 +93,6 @@ for i in range(9):
     scaler.update()
 """
 
-OWN_DROPOUT = """class Net(nn.Module):
-    def __init__(self): super().__init__(); self.a, self.b = nn.Linear(6, 8), nn.Linear(8, 2)
-    def forward(self, x):
-        h = self.a(x)
-        h = {drop}
-        return self.b(h)
-net, x, y = Net(), torch.randn(8, 6), torch.randint(0, 2, (8,))
-opt = torch.optim.Adam(net.parameters())
-for _ in range(3):
-    net.train()
-    loss = F.cross_entropy(net(x), y)
-    opt.zero_grad(); loss.backward(); opt.step()
-    net.eval()
-    with torch.no_grad(): print((net(x).argmax(1) == y).float().mean())
-"""
 
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("result_dropped", 5, "x = torch.zeros(3)\nx.add(1)\nprint(x)\n", says={"name": "x"}, mends=True),
@@ -219,8 +204,6 @@ with torch.no_grad():
     Mistake("dropout_ignores_eval", 6, "class M(nn.Module):\n    def forward(self, x):\n        return nn.functional.dropout(x, 0.3)\nm = M().eval()\nprint(m(torch.ones(4)))\n", says={"model": "m"}, mends=True),
     Mistake("dropout_ignores_eval", 10, FUSED.replace("RATE", "dropout_p=self.drop"), cure=(("=self.drop,", "=self.drop if self.training else 0.0,"),), mends=True),
     Mistake("dropout_ignores_eval", 10, FUSED.replace("RATE", "None, 0.1"), cure=(("None, 0.1", "None, 0.1 * self.training"),)),
-    Mistake("dropout_ignores_eval", 8, OWN_DROPOUT.format(drop="h * (torch.rand_like(h) > 0.5).float() / 0.5"), says={"is_own": "1"}, cure=(("h = h *", "h = h if not self.training else h *"),)),
-    Mistake("dropout_ignores_eval", 8, OWN_DROPOUT.format(drop="torch.bernoulli(torch.full_like(h, 0.8)) * h"), cure=(("h = torch", "h = h if not self.training else torch"),)),
     Mistake("dropout_ignores_eval", 8, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -493,10 +476,6 @@ for row in torch.ones(3, 2):
 for name, v in torch.nn.Linear(3, 1).state_dict().items():
     w = v * 2
 """),
-    # zeros and ones drawn by what the layer gives, and a mask that the loss asks for too
-    ("dropout_ignores_eval", OWN_DROPOUT.format(drop="h * (torch.rand_like(h) >= 0.5 * self.training).float()")),
-    ("dropout_ignores_eval", OWN_DROPOUT.format(drop="h * torch.bernoulli(torch.sigmoid(h))")),
-    ("dropout_ignores_eval", OWN_DROPOUT.format(drop="h * (keep := (torch.rand_like(h) > 0.5).float()) + (1 - keep)")),
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),
     ("dropout_ignores_eval", FUNCTIONAL.format(more="") + "print(net(torch.ones(1, 2)))\n"),
     ("copied_onto_itself", "import copy\n" + LINEAR + "import copy\n" f"target = copy.deepcopy(model)\n{CROSS_ENTROPY_STEP}target.load_state_dict(model.state_dict())\n"),

@@ -10,7 +10,6 @@ from itertools import pairwise
 
 from engine.findings.diagnosis import (
     Diagnosis,
-    argument,
     by_number,
     fed_by,
     grouped,

@@ -51,7 +51,7 @@ CAUSES = {
         *("scaled_and_stepped", "changed_by_reading", "uphill", "maximize_of"),
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
-    "targets_too_far": ("steps_too_short", "scheduled_"),
+    "targets_too_far": ("steps_too_short", "scheduled_", "loss_broadcast"),
     "copied_onto_itself": ("one_memory_for_two",),
     "fed_and_never_moved": ("modules_in_plain_list",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
@@ -81,6 +81,8 @@ SAID_BETTER = {
 """Codes that say less than others of the same tensors do."""
 
 POSSIBLE = frozenset(
+    "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns likelihood_minimised"
+    " shuffled_alone shuffled_by_numpy layers_are_one inputs_of_another_size sorted_alone best_for_done".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

@@ -489,7 +489,7 @@ for i in range(2):
 """),
     ("trained_while_evaluating", TRAIN_MODE + "model.eval()\nwith torch.no_grad():\n    print(F.mse_loss(model(x), y))\n"),
     ("frozen_norm_drifts", "x, y = torch.randn(8, 3), torch.randn(8, 1)\nbody, head = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 1)\nfor i in range(5):\n    body(torch.randn(8, 3))\n"
-     f"body.requires_grad_(False)\nbody.eval()\nopt = torch.optim.SGD(head.parameters(), lr=0.1)\nfor i in range(3):\n    loss = F.mse_loss(head(body(x)), y)\n{STEP}"),
+     "body.requires_grad_(False)\nbody.eval()\nopt = torch.optim.SGD(head.parameters(), lr=0.1)\nfor i in range(3):\n    loss = F.mse_loss(head(body(x)), y)\n    opt.zero_grad(); loss.backward(); opt.step()\n"),
     ("frozen_norm_drifts", BODY + "for i in range(3):\n    model.train(); body.eval()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"),
     ("frozen_norm_drifts", """online, guess = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4)), nn.Linear(4, 4)
 import copy

@@ -21,7 +21,7 @@ from engine.findings.diagnosis import (
 from engine.findings.losses import WITH_TARGETS
 from engine.program.names import called, dotted, names_read, plain_names
 from engine.program.tree import assigned, covers
-from engine.trace import Finding, Op, Span, Tensor
+from engine.trace import Batch, Finding, Op, Span, Tensor
 
 HELD_AGAINST = (*WITH_TARGETS, "sub", "rsub")
 SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
@@ -281,6 +281,38 @@ def _rows_read(node: ast.AST) -> set[str]:
     sizes = (each for each in ast.walk(node) if isinstance(each, ast.Call) and called(each) == "len")
     counted = {inner for size in sizes for inner in ast.walk(size)}
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each not in counted}
+
+
+def loaders_shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Predictions from the rows of one loader compared with the labels of another, each in an order of its own."""
+    alone = {batch.tensors[0]: batch for batch in diagnosis.trace.batches if len(batch.tensors) == 1}
+    losses = WITH_TARGETS if len({batch.loader for batch in alone.values()}) > 1 else ()
+    for op in diagnosis.ops_named(losses):
+        sides = sorted(op.inputs[:2], key=diagnosis.is_tracked) if op.iteration < 2 else []
+        label = alone.get(sides[0]) if len(sides) > 1 and diagnosis.reaches_a_pass(op) else None
+        behind = near(sides[1:], diagnosis.made_from) if label is not None else ()
+        rows = list({batch.loader: batch for each in behind if (batch := alone.get(each)) is not None}.values())
+        if label is None or len(rows) != 1 or rows[0].loader == label.loader or rows[0].indices == label.indices:
+            continue
+        orders = [_order(diagnosis, batch) for batch in (rows[0], label)]
+        if orders[0] == orders[1] or sorted(orders[0]) != sorted(orders[1]):
+            continue
+        yield diagnosis.finding(
+            "loaders_shuffled_apart",
+            "error",
+            label.span,
+            tensors=(rows[0].tensors[0], label.tensors[0]),
+            name=diagnosis.say(label.tensors[0]),
+            first_rows=", ".join(map(str, rows[0].indices[:4])),
+            rows=", ".join(map(str, label.indices[:4])),
+            loss_line=line(op.span),
+        )
+
+
+def _order(diagnosis: Diagnosis, batch: Batch) -> list[str]:
+    """All that a loader handed out in the epoch of a batch, in its order."""
+    same = (each for each in diagnosis.trace.batches if (each.loader, each.epoch) == (batch.loader, batch.epoch))
+    return [str(index) for each in same for index in each.indices]
 
 
 def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:

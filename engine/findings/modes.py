@@ -222,7 +222,8 @@ def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
     place = code.statement_at(top.span) if top is not None else None
     passes = [pass_.span.line for pass_ in diagnosis.trace.passes if pass_.span is not None]
     for call in code.calls:
-        if place is None or called(call) != "train" or call.args or call.lineno > place.lineno:
+        is_switch = isinstance(call.func, ast.Attribute) and call.func.attr == "train" and not call.args
+        if place is None or not is_switch or call.lineno > place.lineno:
             continue
         same = code.function(call) is code.function(place)
         if same and not any(call.lineno <= line <= place.lineno for line in passes):

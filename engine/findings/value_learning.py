@@ -53,8 +53,15 @@ def _future(diagnosis: Diagnosis, target: str) -> str | None:
         if len(tracked) != 1:
             return None
         tensor = tracked[0]
-        is_discounted |= maker.name == "mul" and 0 < (number(argument(maker, "other", 1)) or 0) <= 1
+        is_discounted |= maker.name == "mul" and _is_discount(diagnosis, maker)
     return tensor if is_discounted else None
+
+
+def _is_discount(diagnosis: Diagnosis, product: Op) -> bool:
+    """Whether a factor is a number between 0 and 1, or has one, as in `0.9 * (1 - done)`."""
+    makers = map(diagnosis.maker.get, product.inputs)
+    factors = [one for one in makers if one is not None and one.name == "mul" and not one.nodes]
+    return any(0 < (number(argument(one, "other", 1)) or 0) <= 1 for one in (product, *factors))
 
 
 def _call(diagnosis: Diagnosis, tensor: str) -> ModuleCall | None:

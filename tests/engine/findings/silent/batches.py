@@ -96,6 +96,21 @@ print(train_step())
 """, cure=(
         ("    for step in range(5):\n        x, y = next(iter(loader))\n", "    for x, y in loader:\n"),
     )),
+    Mistake("loaders_shuffled_apart", 8, """from torch.utils.data import DataLoader
+lin = nn.Linear(3, 1)
+rows = DataLoader(torch.randn(12, 3), 4, shuffle=True)
+labels = DataLoader(torch.randn(12, 1), 4, shuffle=True)
+for x, y in zip(rows, labels):
+    F.mse_loss(lin(x), y).backward()
+""", cure=(("shuffle=True", "shuffle=False"),)),
+    Mistake("loaders_shuffled_apart", 9, """from torch.utils.data import DataLoader
+lin, x, y = nn.Linear(3, 2), torch.randn(12, 3), torch.arange(12) % 2
+opt = torch.optim.SGD(lin.parameters(), 0.1)
+def train(rows, labels):
+    for a in rows:
+        loss = F.cross_entropy(lin(a), next(labels))
+""" + STEP.replace("    ", "        ") + """train(DataLoader(x, 3, shuffle=True), iter(DataLoader(y, 3)))
+""", cure=(("x, 3, shuffle=True", "x, 3"),)),
     Mistake("shuffled_apart", 6, """def batches(x, t, bs):
     ix = torch.randperm(x.size(0))
     it = torch.randperm(t.size(0))

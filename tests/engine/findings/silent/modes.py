@@ -70,6 +70,18 @@ with torch.inference_mode():
         losses.append(F.mse_loss(model(x), y))
 print(torch.stack(losses))
 """, says={"layers": "model.1 (Dropout)"}),
+    Mistake("evaluated_in_train", 14, """net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.Dropout(0.5), nn.Linear(16, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(64, 4), torch.randint(0, 2, (64,))
+def train():
+    net.train()
+    for epoch in range(3):
+        loss = F.cross_entropy(net(x), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+train()
+with torch.no_grad():
+    print((net(x[:20]).argmax(1) == y[:20]).float().mean())
+""", mends=True),
     Mistake("evaluated_in_train", 20, """class Net(nn.Module):
     def __init__(self):
         super().__init__()

@@ -60,6 +60,11 @@ def loss_of(s, r, s2, done, gamma=0.99):
     return (goal - now).pow(2).mean()
 loss_of(torch.randn(4, 3), torch.ones(4), torch.randn(4, 3), torch.zeros(4)).backward()
 """, says={"model": "value"}),
+    Mistake("target_learns", 7, """value = nn.Linear(3, 2)
+s, s2, r, done = torch.randn(4, 3), torch.randn(4, 3), torch.ones(4), torch.zeros(4)
+goal = r + 0.99 * (1 - done) * value(s2).max(1)[0]
+F.mse_loss(value(s).gather(1, torch.tensor([[0], [1], [0], [1]])).squeeze(1), goal).backward()
+""", says={"model": "value"}, mends=True),
     Mistake("advantage_learns", 8, ACTOR_CRITIC.replace("ADV", "adv"), says={"advantage": "adv", "leaves": "v.weight, v.bias"}),
     Mistake("advantage_learns", 10, """pi, baseline = nn.Linear(3, 2), nn.Linear(3, 1)
 s, returns = torch.randn(5, 3), torch.randn(5)

@@ -192,7 +192,8 @@ export const atOnce: Plugin = {
 }
 
 /** What the bundler has minified, again by Terser, which finds more: a hundredth. No function of ours is called by
- *  `new`, so that all may be arrows; built-in objects are as the language has them, and no Symbol becomes text. */
+ *  `new`, so that all may be arrows; nobody asks how many arguments one takes, built-in objects are as the language
+ *  has them, and no Symbol becomes text. */
 export const minifiedAgain = minifying('minified-again', () => true, true)
 /** The same of what a page waits for before it can be used. */
 export const minifiedFirst = minifying('minified-first', ({ isEntry }) => isEntry, true)
@@ -216,7 +217,7 @@ function minifying(name: string, isMeant: (part: Rolldown.OutputChunk) => boolea
 const small = (unsafe: boolean) => ({
   module: true,
   ecma: 2020,
-  compress: { passes: 3, unsafe, unsafe_arrows: true, unsafe_symbols: true },
+  compress: { passes: 5, keep_fargs: false, unsafe, unsafe_arrows: true, unsafe_symbols: true },
 }) as const
 
 /** A module of Svelte's client, and what stands there, for what is to. */

@@ -148,7 +148,7 @@ export class Lives {
    *  read as those of one. */
   latest(visits: readonly VisitAt[], step: number): VisitAt | undefined {
     const visit = lastVisit(visits, step)
-    return visit && this.isLeft(visit.pass, step) ? undefined : visit
+    return visit && !this.isLeft(visit.pass, step) ? visit : undefined
   }
 
   /** Whether a later one of the passes shown has begun. Those of other ranks run beside it. */

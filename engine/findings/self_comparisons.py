@@ -1,4 +1,4 @@
-"""Results that cannot change: differences of equal things."""
+"""Differences, ratios and distances of a thing and itself, which cannot change."""
 
 from collections.abc import Iterator
 

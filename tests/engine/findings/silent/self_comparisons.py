@@ -1,4 +1,4 @@
-"""What `engine/findings/flat.py` finds, and right programs near to it."""
+"""What `engine/findings/self_comparisons.py` finds, and right programs near to it."""
 
 from tests.engine.findings.mistakes import STEP, Mistake
 

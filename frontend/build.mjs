@@ -1,12 +1,12 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 import {
-  atOnce, fetchedBy, fewWords, minifiedAgain, minifiedFirst, minifiedSafely, noDeepState, noForks, noPreload,
+  atOnce, fetchedBy, fewWords, laterAlone, minifiedAgain, minifiedFirst, minifiedSafely, noDeepState, noForks, noPreload,
   notAtOnce, noTransitions, SAID, SAID_WHILE_EDITING, stylesInside,
 } from './lean.ts'
 
 const forEmbeds = (said, minified = minifiedAgain) =>
-  [noDeepState, noForks, noTransitions, noPreload, notAtOnce('late'), fewWords(said), minified]
+  [laterAlone, noDeepState, noForks, noTransitions, noPreload, notAtOnce('late'), fewWords(said), minified]
 
 // Of the page, what every run needs comes as one script and one style sheet, not as one for each of its parts and for
 // what these share: sixty requests wait for each other longer than they take.
@@ -20,7 +20,7 @@ const together = {
 }
 
 // What of Svelte only later parts of an embed use comes with those: the bundler would put it into the first script.
-const LATE = /svelte\/src\/internal\/client\/(reactivity\/props|dom\/(blocks\/(html|snippet)|css|elements\/(style|bindings\/input)))\.js$/
+const LATE = /svelte\/src\/internal\/(client\/(reactivity\/(props|store)|dom\/(blocks\/(html|snippet)|css|elements\/(misc|style|bindings\/input)))\.js|.*\?late)$/
 const apart = {
   groups: [
     { name: 'embed', tags: ['$initial'], priority: 1 },

@@ -7,6 +7,7 @@ import type { Plugin, Rolldown } from 'vite'
 /** Code for taking over HTML that a server rendered: it can only be left out when nothing seems to switch it on. */
 export const noHydration = without('no-hydration', {
   'dom/hydration': [['export let hydrating = false', 'export const hydrating = false'], ['hydrating = value', '']],
+  'dom/blocks/html': [[/if \(hydrating\)/g, 'if (false)']],
 })
 
 /** Waiting for promises while a component is drawn, an experiment of Svelte's that has to be asked for, and values that
@@ -64,7 +65,7 @@ export const noTransitions: Plugin = {
     filter: { id: /svelte\/src\/internal\/client\/(reactivity\/effects|dom\/blocks\/(each|branches))\.js$/ },
     handler(code: string, id: string) {
       if (id.endsWith('branches.js')) return plain(ended(code, 'export class BranchManager {', BRANCHES))
-      if (id.endsWith('each.js')) return plain(swapped(code, '(flags & EACH_IS_ANIMATED) !== 0', 'false'))
+      if (id.endsWith('each.js')) return plain(EACH.reduce((left, [from, to]) => swapped(left, from, to), code))
       const paused = swapped(code, PAUSE, `${PAUSE} if (destroy) destroy_effect(effect); callback?.(); return;`)
       return plain(swapped(paused, RESUME, `${RESUME} return;`))
     },
@@ -85,12 +86,20 @@ export const noForks = without('no-forks', {
     [/\t(is_fork|current|previous|async_deriveds) = .*;/g, ''],
     ...[
       'skip_effect', 'unskip_effect', 'discard', 'increment', 'decrement', 'transfer_reactions', 'oncommit', 'ondiscard',
-      'settled',
+      'settled', 'register_created_effect', 'activate', 'deactivate', 'apply',
     ].map(methodOf),
+    ['this.apply();', ''],
   ],
+  'reactivity/effects': [['current_batch?.register_created_effect(effect)', '']],
   'reactivity/deriveds': [[/current_batch\?\.is_fork/g, 'false']],
   'reactivity/sources': [['!batch.is_fork && ', '']],
   runtime: [['current_batch?.is_fork', 'false']],
+})
+
+/** What of a module only later parts of an embed use, as a module of its own that comes with those. */
+export const laterAlone = without('later-alone', {
+  'dom/elements/style': [['shared/attributes.js', 'shared/attributes.js?late']],
+  'dom/elements/bindings/input': [['./shared.js', './shared.js?late']],
 })
 
 /** State that is written into, not replaced: an embed has none. Where it is given some it says so at once. */
@@ -243,6 +252,12 @@ function methodOf(name: string): [RegExp, string] {
   return [new RegExp(`\\n\\t${name}\\([^]*?\\n\\t\\}\\n`), '']
 }
 
+/** Items of an `{#each}` leave at once, and none waits for another drawing. */
+const EACH: [string | RegExp, string][] = [
+  ['(flags & EACH_IS_ANIMATED) !== 0', 'false'], [/state\.outrogroups !== null/g, 'false'],
+  ['state.pending.size > 0', 'false'], ['state.pending.size === 0', 'true'], ['remaining === 0', 'true'],
+  [/(state\.)?pending\.(set|delete)\(batch.*/g, ''],
+]
 const PAUSE = 'export function pause_effect(effect, callback, destroy = true) {'
 const RESUME = 'export function resume_effect(effect) {'
 /** What of an `{#if}` is there, for the key of that part. */

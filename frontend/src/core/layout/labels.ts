@@ -35,7 +35,7 @@ export function placeLabels(
     }
   }
   const dots = new Grid()
-  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken, dots)
+  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken, dots, [1, -1])
   for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken, dots)
 }
 
@@ -63,20 +63,24 @@ function badgeAt(badge: Badge, texts: readonly number[], grids: readonly Grid[])
   return { ...badge, w: badge.h }
 }
 
+/** On its own side of the lanes; a number that has no room there stands on the other, rather than be a dot. */
 function put(
-  { knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid, dots: Grid,
+  { knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid, dots: Grid, sides: readonly number[] = [side],
 ): LabelPlace | null {
   if (variants.length === 0) return null
   const spots = [...spotsAlong(knots, side)]
-  for (const [variant, size] of variants.entries()) {
-    for (const spot of spots) {
-      if (size.h > spot.room + 2) continue
-      for (const y of slides(spot, size.h)) {
-        const rect = { x: side > 0 ? spot.x + RIGHT_OF_LANE : spot.x - LEFT_OF_LANE - size.w, y, w: size.w, h: size.h }
-        if (taken.hits(rect, MARGIN)) continue
-        // its numbers and those of the next label would read as one
-        taken.add({ ...rect, x: rect.x - APART, w: rect.w + 2 * APART })
-        return { ...rect, variant }
+  for (const beside of sides) {
+    for (const [variant, size] of variants.entries()) {
+      for (const spot of spots) {
+        if (size.h > spot.room + 2) continue
+        for (const y of slides(spot, size.h)) {
+          const x = beside > 0 ? spot.x + RIGHT_OF_LANE : spot.x - LEFT_OF_LANE - size.w
+          const rect = { x, y, w: size.w, h: size.h }
+          if (taken.hits(rect, MARGIN)) continue
+          // its numbers and those of the next label would read as one
+          taken.add({ ...rect, x: rect.x - APART, w: rect.w + 2 * APART })
+          return { ...rect, variant }
+        }
       }
     }
   }

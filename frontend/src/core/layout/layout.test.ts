@@ -309,3 +309,14 @@ test('a group is as wide as its title needs beside the lanes that enter it', () 
   })
   expect(placed.frames[0]!.title_w).toBeGreaterThanOrEqual(160)
 })
+
+test('a gradient that has no room at its side stands on the other', () => {
+  const wire: Wire = {
+    id: 'ab', links: ['ab'], source: 'a', target: 'b', knots: [[0, 0], [0, 120]], upward: false, labelled: true,
+    starts_at_box: true, ends_at_box: true, forward: null, gradient: null, badge: null,
+  }
+  const number = [{ w: 60, h: 14 }]
+  const link = { id: 'ab', source: 'a', target: 'b', value: 'a', forward: number, gradient: number, badge: null }
+  placeLabels([wire], [{ x: 20, y: -20, w: 200, h: 160 }], [], new Map([['ab', link]]))
+  expect([wire.gradient!.variant, wire.gradient!.x < -60, wire.forward!.variant]).toEqual([0, true, 0])
+})

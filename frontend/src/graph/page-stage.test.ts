@@ -27,7 +27,7 @@ function staged(known: Partial<Around> = {}): { stage: PageStage; motion: Hand }
 }
 
 function viewOf(root = 'n1'): View {
-  const story = { index: { trace: { failure: null, findings: [] } } }
+  const story = { index: { trace: { failure: null, findings: [] } }, hasSeed: (id: string) => id === 'b8' }
   const graph = { run: 'r', level: 'both', root, links: [] }
   const sheet = { graph, groups: new Map(), parents: new Map(), single: new Map(), stubs: new Map() }
   return { isUnread: () => false, sheet, measure: { story, sheet } } as unknown as View
@@ -71,6 +71,12 @@ test('a group begins in view where there is room for what is seen too', () => {
   const wide = frames.map((frame) => ({ ...frame, x: 15, w: 900, title_x: 25 }))
   const tight = opened({ width: 800, height: 600 }, { boxes, frames: wide } as unknown as Layout, { railed: false })
   expect(tight.x + 25 + NAME).toBeGreaterThanOrEqual(0)
+})
+
+test('where a pass starts is seen with its seed', () => {
+  const layout = { boxes: row(9, 0), height: 900 }
+  const { y } = opened({ width: 800, height: 550 }, layout, { focus: [null, null, 'b8'] })
+  expect(y + 8 * 90 + 60 + 30).toBeLessThanOrEqual(550)
 })
 
 test('the name of a group begins with its icon where there is room for that', () => {

@@ -5,7 +5,7 @@ import { untrack } from 'svelte'
 import { standIn } from '../core/layout/fold'
 import { around } from '../core/layout/extent'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
-import { EMBED, stubsWidth, type Room } from '../core/paint/measure'
+import { EMBED, stubsWidth, TAIL, type Room } from '../core/paint/measure'
 import type { View } from '../core/paint/view'
 import {
   fitted, fitZoom, leastCut, mostWhole, opened, overlaps, showing, windowOf, zoomAt, type Camera, type Viewport,
@@ -221,8 +221,13 @@ export class Stage {
   }
 
   protected wholeWith(wanted: Placed | null, room: Viewport): readonly Rect[] {
+    const { sheet: { groups }, measure: { story } } = this.view!
+    const isRoot = ({ id }: Placed) => (groups.has(id) ? story.rootIn(id) : story.hasSeed(id))
+    const seeded = (box: Placed): Placed => (isRoot(box) ? { ...box, h: box.h + TAIL } : box)
     const read = this.layout!.boxes.filter((box) => box === wanted || !this.view!.isUnread(box.id))
-    return wanted && this.around().focus[0] ? [wanted] : mostWhole(read, wanted, room, this.scales[0])
+    return wanted && this.around().focus[0]
+      ? [wanted]
+      : mostWhole(read.map(seeded), wanted && seeded(wanted), room, this.scales[0])
   }
 
   private uncut(camera: Camera, room: Viewport, wanted: Rect): Camera {

@@ -25,6 +25,8 @@ export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
 export const STRIP_TEXT = 11
+/** Under a box where a pass starts. */
+export const TAIL = 30
 /** Among thumbnails and where there is little room stubs stand nearer. Long names are cut. */
 export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 88 } }
 export const NARROWEST = 140

@@ -11,7 +11,7 @@ import { push } from '../trace/trace-index'
 import {
   ARROW, ASIDE, capsuleText, capsuleWidth, CAPTION, cellOf, COLUMN, cutText, cutWidth, exchangedText, forwardLabel,
   gradientLabel, gradientTag, HEAD, headOf, headOfGroup, keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP,
-  STRIP_TEXT, stripLabel, stripText, stubsWidth, times, TITLE, valueTag, type Head, type Measure,
+  STRIP_TEXT, stripLabel, stripText, stubsWidth, TAIL, times, TITLE, valueTag, type Head, type Measure,
 } from './measure'
 import { openingChoice } from '../layout/opening'
 
@@ -19,7 +19,6 @@ import { openingChoice } from '../layout/opening'
 const MOST_STRIP = 320
 /** A ghost has one cell, so it may be narrower. */
 const GHOST = 112
-const TAIL = 30
 const LEAST_SIDE = 6
 /** What the last constant is takes a row under it. */
 const CAPTIONED = 12

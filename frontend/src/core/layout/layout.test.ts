@@ -320,3 +320,23 @@ test('a gradient that has no room at its side stands on the other', () => {
   placeLabels([wire], [{ x: 20, y: -20, w: 200, h: 160 }], [], new Map([['ab', link]]))
   expect([wire.gradient!.variant, wire.gradient!.x < -60, wire.forward!.variant]).toEqual([0, true, 0])
 })
+
+test('turns that hand on stand under each other, what enters them all passes beside them in its order', () => {
+  const box = (id: string, parent: string) => ({ id, parent, w: 160, h: 60, side: 6, tail: 0 })
+  const turns = ['1', '2', '3', '4']
+  const link = (source: string, target: string) =>
+    ({ id: `${source}${target}`, source, target, value: source, forward: [], gradient: [], badge: null })
+  const placed = layout({
+    boxes: [...['a', 'b', 'c'].map((id) => box(id, '')), ...turns.map((id) => box(id, 'g'))],
+    groups: [{ ...box('g', ''), header: 90, title: 80 }], expanded: ['g'], gap: 28, beside: 6,
+    links: turns.flatMap((turn, at) => [
+      ...['a', 'b', 'c'].map((leaf) => link(leaf, turn)), ...(at > 0 ? [link(turns[at - 1]!, turn)] : []),
+    ]),
+  })
+  const stands = new Map(placed.boxes.map((one) => [one.id, one]))
+  expect(new Set(turns.map((id) => stands.get(id)!.x)).size).toBe(1)
+  for (const { knots } of placed.wires)
+    for (const lane of cover(knots)) for (const one of placed.boxes) expect(overlap(lane, { ...one, y: one.y + 1, h: 58 })).toBe(false)
+  const ports = ['a', 'b', 'c'].map((leaf) => placed.wires.find(({ id }) => id.includes(`${leaf}>`))!.knots.at(-1)![0])
+  expect(ports).toEqual([...ports].sort((one, other) => one - other))
+})

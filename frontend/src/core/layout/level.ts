@@ -101,5 +101,6 @@ export function nodeOf(key: string, level: Level): string {
 function labelBranches(bundles: readonly Bundle[]): void {
   const fans = new Map<string, Bundle[]>()
   for (const bundle of bundles) if (bundle.from.startsWith('in ')) push(fans, bundle.from, bundle)
-  for (const fan of fans.values()) if (fan.length > 1) for (const bundle of fan) bundle.labelled = true
+  for (const fan of fans.values())
+    if (fan.length > 1) for (const bundle of fan) bundle.labelled = !bundle.hops[0]!.link.bundled
 }

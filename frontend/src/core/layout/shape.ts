@@ -8,6 +8,7 @@ import type { Knot } from './geometry'
 import { nodeOf, type Bundle, type Level, type Shape } from './level'
 import { round } from './round'
 import { partsOf, shelve } from './shelves'
+import { inOrder, lanesOf, passing } from './turns'
 
 const PAD_X = 20
 const PAD_BOTTOM = 14
@@ -29,6 +30,8 @@ interface Pair {
   from: number
   to: number
   reserve: number
+  /** Of its label at the left. */
+  shape: number
 }
 
 /** `gap`: between ranks whose wires say something; `isGroup`: whether a node is a group. */
@@ -71,11 +74,13 @@ class Shaper {
     for (const bundle of level.bundles) {
       const from = level.at.get(nodeOf(bundle.from, level))!
       const to = level.at.get(nodeOf(bundle.to, level))!
-      const pair = (pairs[bundle.pair] ??= { from, to, reserve: 0, count: 0 })
+      const pair = (pairs[bundle.pair] ??= { from, to, reserve: 0, shape: 0, count: 0 })
       pair.reserve = Math.max(pair.reserve, bundle.reserve)
+      if (bundle.labelled) pair.shape = Math.max(pair.shape, bundle.hops[0]!.link.forward[0]?.w ?? 0)
       pair.count += 1
     }
-    for (const { from, to, reserve, count } of thinned(pairs, level)) {
+    const beside = passing(level, pairs)
+    for (const { from, to, reserve, count } of thinned(pairs.filter((_, at) => !beside.has(at)), level)) {
       const width = reserve + (count > 1 ? 152 : 0)
       graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
     }
@@ -83,7 +88,7 @@ class Shaper {
     this.holdPins(graph, level, 'in')
     this.holdPins(graph, level, 'out')
     dagre(graph)
-    const shape = this.read(graph, level, pairs)
+    const shape = this.read(graph, level, pairs, beside)
     return level.id === '' ? this.shelved(level, shape, pairs) : shape
   }
 
@@ -153,13 +158,15 @@ class Shaper {
     }
   }
 
-  private read(graph: Graph, level: Level, pairs: readonly Pair[]): Shape {
+  private read(graph: Graph, level: Level, pairs: readonly Pair[], beside: ReadonlySet<number>): Shape {
     const ranked = abreast(level, pairs, level.nodes.map((_, at) => graph.node(String(at)) as Centre))
-    const centres = gathered(level, pairs, ranked)
-    const rawPairs = pairs.map(({ from, to }) => {
+    const stood = gathered(level, pairs, ranked)
+    const centres = inOrder(level, beside, stood)
+    const dagres = pairs.map(({ from, to }) => {
       const edge = graph.edge(String(from), String(to)) as { points: Centre[] } | undefined
-      return centres[from] === ranked[from] ? (edge?.points ?? []).slice(1, -1) : []
+      return stood[from] === ranked[from] ? (edge?.points ?? []).slice(1, -1) : []
     })
+    const rawPairs = lanesOf(level, pairs, beside, centres, dagres)
     const bands = merged(
       level.nodes.flatMap((node, at) =>
         node.role === 'item'
@@ -169,13 +176,17 @@ class Shaper {
     )
     const spacing = new Spacing(bands, this.gaps(level, bands, centres))
     // Labels of a long wire stand beside it, inside the group.
-    const rooms = pairs.map(({ reserve }, at) => (rawPairs[at]!.length > 2 ? reserve / 2 : 0))
+    const rooms = pairs.map(({ reserve, shape }, at): readonly [number, number] =>
+      beside.has(at) ? [shape, reserve / 2] : rawPairs[at]!.length > 2 ? [reserve / 2, reserve / 2] : [0, 0])
     const sign = isBackToFront(level, centres) ? -1 : 1
     const xs = [
       ...level.nodes.flatMap((node, at) => [
         sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2,
       ]),
-      ...rawPairs.flatMap((points, at) => points.flatMap(({ x }) => [sign * x - rooms[at]!, sign * x + rooms[at]!])),
+      ...rawPairs.flatMap((points, at) => {
+        const [before, behind] = rooms[at]!
+        return points.flatMap(({ x }) => [sign * x - before, sign * x + behind])
+      }),
     ]
     const [left, right] = [Math.min(...xs), Math.max(...xs)]
     const isTop = level.id === ''

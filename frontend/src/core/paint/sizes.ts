@@ -67,13 +67,16 @@ function bundled(links: readonly LayoutLink[], sheet: Measure['sheet']): LayoutL
   for (const link of links)
     if (link.value.endsWith('/data') && (groups.has(link.source) || groups.has(link.target)))
       push(pairs, `${link.source}>${link.target}`, link)
+  const areLeaves = (id: string) => groups.has(id) && isOfLeaves(sheet, id)
   const wide = [...pairs].filter(([, beside]) => {
-    const { source } = beside[0]!
-    const most = groups.has(source) && isOfLeaves(sheet, source) ? 1 : MOST_BESIDE
+    const most = areLeaves(beside[0]!.source) ? 1 : MOST_BESIDE
     return new Set(beside.map(({ value }) => value)).size > most
   })
-  const sums = new Map(wide.flatMap(([value, beside]) => {
+  const sums = new Map(wide.flatMap(([pair, beside]) => {
     const forward = [{ w: textWidth(times(beside.length), LABEL), h: LABEL_ROW }]
+    const { source } = beside[0]!
+    // to all turns of a loop leaves lead as one wire, which branches there
+    const value = areLeaves(source) ? `${source}>` : pair
     return beside.map((link) => [link, { ...link, value, forward, gradient: [], badge: null, bundled: true }] as const)
   }))
   return links.map((link) => sums.get(link) ?? link)

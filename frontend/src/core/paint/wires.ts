@@ -121,7 +121,7 @@ export class WirePainter {
       return
     }
     const [link] = links as [DrawnLink]
-    const rows = areMany(links) ? [times(links.length)] : forwardLabel(link, this.measure, place.variant === 0)
+    const rows = areMany(links) ? [manyText(links)] : forwardLabel(link, this.measure, place.variant === 0)
     rows.forEach((row, at) => {
       const isSlot = at > 0 || (row === link.label && link.label !== '')
       marks.push({
@@ -178,7 +178,7 @@ export class WirePainter {
     const name = (id: string) => sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id
     const named = (ids: readonly string[]) => [...new Set([ids[0]!, ids.at(-1)!].map(name))].join(' … ')
     const [source, target] = [named(links.map((each) => each.source)), named(links.map((each) => each.target))]
-    if (areMany(links)) return words('graph.edge', { value: times(links.length), source, target })
+    if (areMany(links)) return words('graph.edge', { value: manyText(links), source, target })
     const said = [words('graph.edge', { value: forwardLabel(link, this.measure, true).join(' '), source, target })]
     if (link.kind === 'cut') said.push(...cutText(link, this.measure))
     if (paint.value) {
@@ -193,6 +193,10 @@ export class WirePainter {
 /** Whether a wire carries many tensors, of which it says only how many they are. */
 function areMany(links: readonly DrawnLink[]): boolean {
   return links[0]!.kind === 'data' && links.some(({ tensor }) => tensor !== links[0]!.tensor)
+}
+
+function manyText(links: readonly DrawnLink[]): string {
+  return times(new Set(links.map(({ tensor }) => tensor)).size)
 }
 
 /** The lane stops inside its arrowhead. */

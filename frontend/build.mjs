@@ -1,8 +1,8 @@
 // Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 import {
-  atOnce, fetchedBy, fewWords, laterAlone, minifiedAgain, minifiedFirst, minifiedSafely, noDeepState, noForks, noPreload,
-  notAtOnce, noTransitions, SAID, SAID_WHILE_EDITING, stylesInside,
+  atOnce, fetchedBy, fewWords, laterAlone, minifiedAgain, minifiedFirst, minifiedSafely, noDeepState, noForks,
+  noPreload, notAtOnce, noTransitions, SAID, SAID_WHILE_EDITING, stylesInside,
 } from './lean.ts'
 
 const forEmbeds = (said, minified = minifiedAgain) =>

@@ -65,7 +65,8 @@ function badgeAt(badge: Badge, texts: readonly number[], grids: readonly Grid[])
 
 /** On its own side of the lanes; a number that has no room there stands on the other, rather than be a dot. */
 function put(
-  { knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid, dots: Grid, sides: readonly number[] = [side],
+  { knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid, dots: Grid,
+  sides: readonly number[] = [side],
 ): LabelPlace | null {
   if (variants.length === 0) return null
   const spots = [...spotsAlong(knots, side)]

@@ -18,7 +18,8 @@ interface Joined {
   reserve: number
 }
 
-/** Of pairs of a level those that say nothing about where its boxes stand: from ports that lead to an earlier one too. */
+/** Of pairs of a level those that say nothing about where its boxes stand: of ports that lead to an earlier one
+ *  too. */
 export function passing(level: Level, pairs: readonly Joined[]): ReadonlySet<number> {
   const chain = chainOf(level, pairs)
   const led = new Set<number>()
@@ -44,13 +45,14 @@ function chainOf({ nodes }: Level, pairs: readonly Joined[]): readonly number[] 
   return chain.length === boxes.length ? chain : []
 }
 
-/** Where they pass: beside all that stands, those to a later box further out, at the side their port is at; the label of
- *  each has room at its right. */
+/** Where they pass: beside all that stands, those to a later box further out, at the side their port is at; the label
+ *  of each has room at its right. */
 export function lanesOf(
   level: Level, pairs: readonly Joined[], beside: ReadonlySet<number>, centres: readonly Centre[],
   points: readonly (readonly Centre[])[],
 ): (readonly Centre[])[] {
-  const boxes = level.nodes.flatMap(({ role, size }, at) => (role === 'item' ? [{ ...centres[at]!, half: size.w / 2 }] : []))
+  const boxes = level.nodes.flatMap(({ role, size }, at) =>
+    role === 'item' ? [{ ...centres[at]!, half: size.w / 2 }] : [])
   const taken = [...boxes.flatMap(({ x, half }) => [x - half, x + half]), ...points.flat().map(({ x }) => x)]
   let [left, right] = [Math.min(...taken), Math.max(...taken)]
   const middle = (left + right) / 2

@@ -129,3 +129,12 @@ test.each([['page', PAGE], ['embed', EMBED]])('a value nobody recorded is told i
     expect(said?.k === 'text' && said.x + textWidth(said.s, 11) / 2).toBeLessThanOrEqual(w! / 2)
   }
 })
+
+test('what a trunk carries of gradients that differ is a norm in its bars', () => {
+  const { trace, graph } = load('attention')
+  const view = new View(trace, graph, words('en'), PAGE)
+  const trunk = layout(layoutInput(view.measure, null)).wires.find(({ links }) => links.length > 1)!
+  const links = trunk.links.map((id) => view.link(id)!)
+  const { marks } = view.painter('light').wire(trunk, links, view.at(trace.timeline.length))
+  expect(marks.flatMap((mark) => (mark.k === 'text' && mark.c === 'label-g' ? mark.s : []))).toEqual(['‖1.26‖'])
+})

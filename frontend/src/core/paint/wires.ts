@@ -163,12 +163,12 @@ export class WirePainter {
     if (tensors.every((tensor) => tensor.data && tensor.data.length === tensors[0]!.data?.length)) {
       const sums = tensors[0]!.data!.map((_, at) => tensors.reduce((sum, tensor) => sum + Number(tensor.data![at]), 0))
       if (sums.every((sum) => sum === sums[0])) return formatNumber(sums[0]!)
-      return formatNorm(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)))
+      return `‖${formatNorm(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)))}‖`
     }
     const { story } = this.measure
     const whole = links.length === story.linksOut(links[0]!.source).filter((link) => link.kind === 'data').length
     const [entering] = whole ? story.gradientsEntering(links[0]!.source).slice(-1) : []
-    return entering ? formatNorm(normOf(entering)) : null
+    return entering ? `‖${formatNorm(normOf(entering))}‖` : null
   }
 
   /** A wire for those who hear it: what goes down it, what cuts it, what has come back up. */

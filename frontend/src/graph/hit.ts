@@ -1,7 +1,7 @@
 // What lies under a point of the graph.
 
 import { HEADER } from '../core/layout/extent'
-import type { Frame, Layout } from '../core/layout/geometry'
+import type { Frame, Layout, Rect } from '../core/layout/geometry'
 import { cover } from '../core/layout/route'
 
 export type Hit =
@@ -32,6 +32,15 @@ export function hitAt(layout: Layout, x: number, y: number): Hit {
 }
 
 /** The innermost open group around a point. */
-export function frameAt({ frames }: Layout, x: number, y: number): Frame | undefined {
+function frameAt({ frames }: Layout, x: number, y: number): Frame | undefined {
   return frames.findLast((place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h)
+}
+
+/** The innermost open group in which a window begins, or whose heading begins beside it. */
+export function beginsIn(layout: Layout, { x, y, w, h }: Rect): Frame | undefined {
+  const middle = x + w / 2
+  const isCut = (frame: Frame) => frame.title_x < x || frame.title_x > x + w
+  const isIn = (frame: Frame) =>
+    frame.x <= middle && middle <= frame.x + frame.w && frame.y < y + h && y < frame.y + frame.h
+  return frameAt(layout, middle, y) ?? layout.frames.findLast((frame) => isIn(frame) && isCut(frame))
 }

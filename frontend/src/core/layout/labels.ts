@@ -35,7 +35,11 @@ export function placeLabels(
     }
   }
   const dots = new Grid()
-  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken, dots, [1, -1])
+  const trunks = trunksOf(labelled)
+  for (const wire of labelled) {
+    const trunk = trunks.get(String(wire.knots[0])) ?? -Infinity
+    wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken, dots, [1, -1], trunk)
+  }
   for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken, dots)
 }
 
@@ -63,16 +67,31 @@ function badgeAt(badge: Badge, texts: readonly number[], grids: readonly Grid[])
   return { ...badge, w: badge.h }
 }
 
-/** On its own side of the lanes; a number that has no room there stands on the other, rather than be a dot. */
+/** How far down wires run together that leave one port. */
+function trunksOf(wires: readonly Wire[]): ReadonlyMap<string, number> {
+  const ends = new Map<string, number[]>()
+  for (const { knots } of wires) {
+    const bend = knots.findIndex(([x]) => x !== knots[0]![0])
+    push(ends, String(knots[0]), bend < 0 ? Infinity : knots[bend - 1]![1])
+  }
+  return new Map([...ends].flatMap(([port, ys]) => (ys.length > 1 ? [[port, Math.min(...ys)] as const] : [])))
+}
+
+/** On its own side of the lanes; a number that has no room there stands on the other, rather than be a dot, but not
+ *  where wires run together: it would be anyone's. */
 function put(
   { knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid, dots: Grid,
-  sides: readonly number[] = [side],
+  sides: readonly number[] = [side], trunk = -Infinity,
 ): LabelPlace | null {
   if (variants.length === 0) return null
   const spots = [...spotsAlong(knots, side)]
+  const parted = spots.map((spot) => {
+    const top = Math.max(spot.top, trunk)
+    return { ...spot, top, room: spot.room - (top - spot.top) }
+  })
   for (const beside of sides) {
     for (const [variant, size] of variants.entries()) {
-      for (const spot of spots) {
+      for (const spot of beside === side ? spots : parted) {
         if (size.h > spot.room + 2) continue
         for (const y of slides(spot, size.h)) {
           const x = beside > 0 ? spot.x + RIGHT_OF_LANE : spot.x - LEFT_OF_LANE - size.w

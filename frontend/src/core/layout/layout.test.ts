@@ -319,6 +319,10 @@ test('a gradient that has no room at its side stands on the other', () => {
   const link = { id: 'ab', source: 'a', target: 'b', value: 'a', forward: number, gradient: number, badge: null }
   placeLabels([wire], [{ x: 20, y: -20, w: 200, h: 160 }], [], new Map([['ab', link]]))
   expect([wire.gradient!.variant, wire.gradient!.x < -60, wire.forward!.variant]).toEqual([0, true, 0])
+  // where it runs with another it would be anyone's
+  const branch: Wire = { ...wire, id: 'ac', links: ['ac'], knots: [[0, 0], [0, 110], [90, 120]] }
+  placeLabels([wire, branch], [{ x: 20, y: -20, w: 200, h: 160 }], [], new Map([['ab', link], ['ac', link]]))
+  expect([wire.gradient!.variant, branch.gradient!.variant]).toEqual([-1, -1])
 })
 
 test('turns that hand on stand under each other, what enters them all passes beside them in its order', () => {

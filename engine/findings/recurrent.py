@@ -228,7 +228,7 @@ def _scalings(diagnosis: Diagnosis, tensor: str) -> list[Op]:
     return [taker for taker in diagnosis.takers.get(tensor, ()) if taker.name in ("mul", "div") and taker.outputs]
 
 
-class _Steps(NamedTuple):
+class Steps(NamedTuple):
     """What a layer gave for every step, and the last step of each sequence."""
 
     made: Tensor
@@ -240,7 +240,7 @@ def backward_read_at_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The last step alone of what a layer gave that runs both ways: the half that runs backward begins there and has
     seen one step of the sequence."""
     for op in diagnosis.ops_named(RECURRENT):
-        steps = _both_ways(diagnosis, op) if op.iteration < FEW_STEPS and op.outputs else None
+        steps = both_ways(diagnosis, op) if op.iteration < FEW_STEPS and op.outputs else None
         if steps is None or max(steps.ends, default=0) < 1:
             continue
         made, least, most = steps.made, int(min(steps.ends)) + 1, int(max(steps.ends)) + 1
@@ -263,23 +263,23 @@ def backward_read_at_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _both_ways(diagnosis: Diagnosis, op: Op) -> _Steps | None:
+def both_ways(diagnosis: Diagnosis, op: Op) -> Steps | None:
     """The steps of a layer that runs both ways: of sequences that were packed after they were padded again."""
     made, flags = diagnosis.output_of(op), [given.text for given in op.arguments if given.tensor is None]
     if made is not None and len(made.shape) == 3 and flags[-2:-1] == ["True"]:
         is_first = flags[-1] == "True"
         rows, length = made.shape[:2] if is_first else made.shape[1::-1]
-        return _Steps(made, (length - 1.0,) * rows, is_first)
+        return Steps(made, (length - 1.0,) * rows, is_first)
     takers = diagnosis.takers.get(op.outputs[0], ())
     pad = next((taker for taker in takers if taker.name == "_pad_packed_sequence"), None)
     return _unpacked(diagnosis, pad) if pad is not None and len(pad.outputs) > 1 and flags[-1:] == ["True"] else None
 
 
-def _unpacked(diagnosis: Diagnosis, pad: Op) -> _Steps:
+def _unpacked(diagnosis: Diagnosis, pad: Op) -> Steps:
     """What sequences that were packed became when they were padded again."""
     padded, lengths = (_in_their_order(diagnosis, each) for each in pad.outputs[:2])
     ends = tuple(length - 1 for length in numbers_of(diagnosis.tensors.get(lengths)))
-    return _Steps(diagnosis.tensors[padded], ends, pad.arguments[2].text == "True")
+    return Steps(diagnosis.tensors[padded], ends, pad.arguments[2].text == "True")
 
 
 def _in_their_order(diagnosis: Diagnosis, tensor: str) -> str:
@@ -289,7 +289,7 @@ def _in_their_order(diagnosis: Diagnosis, tensor: str) -> str:
     return next((taker.outputs[0] for taker in sorts if taker.span == diagnosis.maker[tensor].span), tensor)
 
 
-def _picked_at_ends(diagnosis: Diagnosis, steps: _Steps) -> Iterator[Op]:
+def _picked_at_ends(diagnosis: Diagnosis, steps: Steps) -> Iterator[Op]:
     """What takes the last step of each sequence, or of all at once."""
     if len(set(steps.ends)) == 1:
         yield from _last_picked(diagnosis, steps.made, int(steps.ends[0]) + 1, is_first=steps.is_first)

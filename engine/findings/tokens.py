@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED, attn_mask, hidden_places
-from engine.findings.axes import ATTENTION, KEEPS_AXES, RESHAPES
+from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
 from engine.findings.diagnosis import Diagnosis, argument, line, near, number, numbers_of
-from engine.findings.losses import CLASS_LOSSES
-from engine.findings.recurrent import LOOKS_ASIDE
+from engine.findings.losses import CLASS_LOSSES, ELEMENTWISE_LOSSES
+from engine.findings.recurrent import LOOKS_ASIDE, both_ways
 from engine.ops import DETACHES
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -80,6 +80,34 @@ def answers_seen(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+def answers_read_backward(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The next step of a sequence is asked for, of tokens or of numbers, and a layer that runs both ways has read
+    it."""
+    layers = {op.id: op for op in diagnosis.ops_named(RECURRENT) if not op.iteration and op.outputs}
+    for op in diagnosis.ops_named(("cross_entropy", *ELEMENTWISE_LOSSES)) if layers else ():
+        wanted = _unordered(diagnosis, diagnosis.input_of(op, 1), most=3) if not op.iteration else None
+        behind = diagnosis.makers_behind(op.inputs[:1]) if wanted is not None else ()
+        layer = next((maker for maker in behind if maker.id in layers and both_ways(diagnosis, maker)), None)
+        steps = both_ways(diagnosis, layer) if layer is not None else None
+        if layer is None or wanted is None or steps is None or not steps.is_first:
+            continue
+        lookup = diagnosis.origin(layer.inputs[0], ("dropout",))
+        read = diagnosis.input_of(lookup if lookup is not None and lookup.name == "embedding" else layer)
+        if read is None:
+            continue
+        is_said = read.shape[:2] == steps.made.shape[:2] == wanted.shape[:2] and wanted.shape[1] >= FEWEST
+        if is_said and (_ahead(diagnosis, read, wanted, 0) or 0) > 0:
+            yield diagnosis.warning(
+                "answer_read_backward",
+                layer,
+                tensors=(read.id, wanted.id, *layer.outputs[:1]),
+                name=diagnosis.say(wanted.id),
+                read=diagnosis.say(read.id),
+                loss_line=line(op.span),
+                length=str(read.shape[1]),
+            )
+
+
 def _masked_beside(diagnosis: Diagnosis, op: Op) -> Op | None:
     """Of attention in a decoder of PyTorch's: another that was given a causal mask by the very call that gave none to
     this."""
@@ -109,11 +137,12 @@ def _all_scored(diagnosis: Diagnosis) -> Iterator[_Scored]:
             yield _Scored(op, lookup, given, wanted, ahead)
 
 
-def _unordered(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
-    """The rows of tokens that these are, laid out otherwise."""
+def _unordered(diagnosis: Diagnosis, tensor: Tensor | None, most: int = 2) -> Tensor | None:
+    """The rows that these are, laid out otherwise, with two axes or a few more."""
     for _ in range(MOST_BACK):
         maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-        if tensor is None or maker is None or maker.name not in KEEPS_ORDER or len(tensor.shape) == 2:
+        is_rows = tensor is not None and 2 <= len(tensor.shape) <= most
+        if tensor is None or maker is None or maker.name not in KEEPS_ORDER or is_rows:
             break
         tensor = diagnosis.input_of(maker)
     return tensor
@@ -197,7 +226,8 @@ def _are_shifted(given: Tensor, wanted: Tensor, by: int) -> bool:
     old, new = numbers_of(given), numbers_of(wanted)
     width, length = given.shape[1], wanted.shape[1]
     shared = min(length, width - by)
-    if given.shape[0] != wanted.shape[0] or shared < FEWEST - 1 or len(set(new)) < FEWEST or not old:
+    is_wide = len(old) > given.shape[0] * width  # several features a step
+    if given.shape[0] != wanted.shape[0] or shared < FEWEST - 1 or len(set(new)) < FEWEST or not old or is_wide:
         return False
     return all(
         new[row * length : row * length + shared] == old[row * width + by : row * width + by + shared]

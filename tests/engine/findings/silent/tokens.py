@@ -149,6 +149,18 @@ class Tagger(nn.Module):
 net = Tagger()
 F.cross_entropy(net(rows[:, :-1]).flatten(0, 1), rows[:, 1:].flatten()).backward()
 """, says={"padding": "9", "filled": "3", "count": "8"}, mends=True),
+    Mistake("answer_read_backward", 8, """series = torch.sin(torch.arange(60.0))
+x = torch.stack([series[i : i + 8] for i in range(40)]).unsqueeze(-1)
+y = torch.stack([series[i + 1 : i + 9] for i in range(40)]).unsqueeze(-1)
+rnn, fc = nn.GRU(1, 4, batch_first=True, bidirectional=True), nn.Linear(8, 1)
+h, _ = rnn(x)
+F.mse_loss(fc(h), y).backward()
+""", cures=(("i + 1 : i + 9", "i : i + 8"), ("bidirectional=True), nn.Linear(8, 1)", "bidirectional=False), nn.Linear(4, 1)"))),
+    Mistake("answer_read_backward", 6, """ids = torch.randint(2, 30, (6, 9))
+emb, rnn, out = nn.Embedding(30, 4), nn.LSTM(4, 8, batch_first=True, bidirectional=True), nn.Linear(16, 30)
+scores = out(rnn(emb(ids[:, :-1]))[0])
+F.cross_entropy(scores.reshape(-1, 30), ids[:, 1:].reshape(-1)).backward()
+"""),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # a mask says which places count
@@ -192,5 +204,11 @@ F.cross_entropy(out.transpose(1, 2), rows).backward()
 emb, rnn, out = nn.Embedding(10, 4, padding_idx=0), nn.GRU(4, 8, batch_first=True), nn.Linear(8, 10)
 h, _ = rnn(emb(ids[:, :-1]))
 F.cross_entropy(out(h).reshape(-1, 10), ids[:, 1:].reshape(-1), ignore_index=0).backward()
+"""),
+    # what is read both ways is not what is predicted
+    ("answer_read_backward", """ids, words = torch.randint(2, 30, (6, 8)), torch.randint(2, 30, (6, 9))
+emb, rnn, out = nn.Embedding(30, 4), nn.LSTM(4, 8, batch_first=True, bidirectional=True), nn.Linear(16, 30)
+scores = out(rnn(emb(ids))[0])
+F.cross_entropy(scores.reshape(-1, 30), words[:, 1:].reshape(-1)).backward()
 """),
 )  # fmt: skip

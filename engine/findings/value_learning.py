@@ -1,11 +1,23 @@
-"""Value functions: targets and advantages that are trained although they are only to be aimed at, and values of actions
-that were not done."""
+"""Value functions: targets and advantages that are trained although they are only to be aimed at, values of actions
+that were not done, and networks of targets that are copied the wrong way or too fast."""
 
 import ast
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, by_number, extent, grouped, line, near, number
+from engine.findings.diagnosis import (
+    LEAST_TURNS,
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    grouped,
+    is_alike,
+    line,
+    near,
+    number,
+    numbers_of,
+)
 from engine.findings.losses import ELEMENTWISE_LOSSES, PASSING
 from engine.findings.shared_data import DRAWS
 from engine.ops import DETACHES
@@ -14,6 +26,9 @@ from engine.program.names import called
 from engine.trace import Finding, ModuleCall, Op
 
 MOST_BEHIND = 40
+MOST_KEPT = 0.1
+"""What a network that follows another slowly has at least of its own weights after it moved."""
+COPIED = ("detach", "data", "clone", "alias")
 FACTORS = ("mul", "squeeze", "unsqueeze", "view", "reshape", "flatten")
 """Ops between a value and its share in a target."""
 
@@ -211,3 +226,99 @@ def _scores_the_same(diagnosis: Diagnosis, one: Op, other: Op) -> bool:
     since = [maker for maker in makers if maker is not None and diagnosis.op_at[maker.id] > diagnosis.op_at[one.id]]
     is_fresh = any(not maker.inputs or maker.name in DRAWS for maker in since)
     return not is_fresh and not moved.isdisjoint(map(diagnosis.identity, behind))
+
+
+def trained_weights_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What the optimizer trains gets, between steps, the weights of the network that its loss aims at, which itself
+    never changes: it is copied the wrong way round."""
+    copies = [op for op in diagnosis.ops_named(("copy_",)) if diagnosis.steps and len(op.inputs) == 2]
+    roots = [pass_.roots[0].tensor or "" for pass_ in diagnosis.ended[-1:]]
+    aimed_at = {diagnosis.identity(tensor) for tensor in near(roots, diagnosis.made_from)} if copies else set()
+    still = aimed_at - diagnosis.stepped - diagnosis.held
+    for (_, target), turns in grouped(copies, lambda op: (op.span, _moved(diagnosis, op))).items():
+        sources = [_weight(diagnosis, turn.inputs[1]) for turn in turns]
+        source = diagnosis.tensors.get(sources[0])
+        if source is None or target not in diagnosis.held or diagnosis.identity(source.id) not in still:
+            continue
+        trained = [turn for turn in turns if diagnosis.op_step.get(turn.id, -1) > min(diagnosis.pass_step.values())]
+        is_same = all(is_alike(source, diagnosis.tensors.get(each)) for each in sources)
+        if len(trained) >= 2 and is_same and not is_alike(*map(diagnosis.tensors.get, trained[-1].inputs)):
+            yield diagnosis.warning(
+                "trained_overwritten",
+                trained[0],
+                tensors=(target, source.id),
+                name=_owner(diagnosis, target),
+                other=_owner(diagnosis, source.id),
+                count=diagnosis.counted(trained),
+                until_line=line(diagnosis.steps[0].span),
+            )
+            return
+
+
+def _owner(diagnosis: Diagnosis, parameter: str) -> str:
+    """What the model is called that holds a parameter, else the parameter."""
+    identity = diagnosis.identity(parameter)
+    modules = (module for module in diagnosis.trace.modules if module.parent is None)
+    own = (module for module in modules if identity in diagnosis.leaves_of.get(module.id, ()))
+    return next(map(diagnosis.module_name, own), diagnosis.say(identity))
+
+
+def _moved(diagnosis: Diagnosis, op: Op) -> str:
+    """The parameter that an op writes into."""
+    return diagnosis.identity(_weight(diagnosis, op.inputs[0]))
+
+
+def _weight(diagnosis: Diagnosis, tensor: str) -> str:
+    """The parameter in whose memory a copied value lies."""
+    for _ in range(len(COPIED)):
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or maker.name not in COPIED:
+            break
+        tensor = maker.inputs[0]
+    return tensor
+
+
+def followers_too_fast(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`tau * target + (1 - tau) * local` with a small `tau`: at every step the slow copy is nearly all the other."""
+    moves = diagnosis.ops_named(("copy_", "lerp_")) if diagnosis.steps else ()
+    for turns in grouped(moves, lambda op: (op.span, _moved(diagnosis, op))).values():
+        shares = [_taken_over(diagnosis, op) for op in turns] if len(turns) >= LEAST_TURNS else []
+        known = [share for share in shares if share is not None]
+        if len(known) < LEAST_TURNS or not all(1 - MOST_KEPT <= share < 1 for share in known):
+            continue
+        if max(known) - min(known) > MOST_KEPT / 10:
+            continue
+        op, other = turns[0], _followed(diagnosis, turns[0])
+        target = _weight(diagnosis, op.inputs[0])
+        yield diagnosis.warning(
+            "follower_too_fast",
+            op,
+            tensors=(target, *op.outputs[:1]),
+            name=_owner(diagnosis, target),
+            other=_owner(diagnosis, other or ""),
+            share=f"{100 * known[-1]:.3g}",
+            kept=f"{100 * (1 - known[-1]):.2g}",
+            count=diagnosis.counted(known),
+        )
+        return
+
+
+def _followed(diagnosis: Diagnosis, op: Op) -> str | None:
+    """The one trained weight that a weight which no optimizer holds is moved towards."""
+    own, given = _moved(diagnosis, op), {*near(op.inputs[1:2], diagnosis.made_from)}
+    held = {diagnosis.identity(tensor): tensor for tensor in given if diagnosis.identity(tensor) in diagnosis.held}
+    return next(iter(held.values())) if len(held) == 1 and own not in diagnosis.held else None
+
+
+def _taken_over(diagnosis: Diagnosis, op: Op) -> float | None:
+    """How far a weight went towards the one that it follows; None where it did not go straight there, or all the
+    way."""
+    other = _followed(diagnosis, op)
+    old, new, aim = (numbers_of(diagnosis.tensors.get(at or "")) for at in (op.inputs[0], op.outputs[0], other))
+    if not len(old) == len(new) == len(aim) or list(new) == list(aim):
+        return None
+    way = [to - begin for to, begin in zip(aim, old, strict=True)]
+    length = sum(step * step for step in way)
+    share = sum((end - begin) * step for end, begin, step in zip(new, old, way, strict=True)) / length if length else 0
+    missed = sum((end - begin - share * step) ** 2 for end, begin, step in zip(new, old, way, strict=True))
+    return share if length and missed < 1e-4 * length else None

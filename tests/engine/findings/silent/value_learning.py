@@ -9,6 +9,16 @@ aim = r + 0.9 * FUTURE
 F.smooth_l1_loss(q, aim).backward()
 """
 
+FOLLOWER = """import copy
+net = nn.Linear(3, 2)
+slow = copy.deepcopy(net)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(4):
+    aim = torch.randn(8, 2) + 0.9 * slow(torch.randn(8, 3)).detach()
+    opt.zero_grad(); F.mse_loss(net(torch.randn(8, 3)), aim).backward(); opt.step()
+    for p, w in zip(slow.parameters(), net.parameters()): p.data.copy_(0.01 * p.data + 0.99 * w.data)
+"""
+
 Q_LEARNING = f"""net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 4))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
@@ -99,6 +109,29 @@ loss.backward()
         ("    gain = ", "    old = log_prob(states, actions).detach()\n    gain = "),
     )),
     Mistake("ratio_of_one", 16, POLICY.replace("F.log_softmax(policy(states), 1)", "policy(states).softmax(1)").replace("torch.exp(new - old)", "new / old"), says={"old": "old"}, cure=(("range(4)", "range(1)"),)),
+    Mistake("trained_overwritten", 13, """q, aim = nn.Linear(3, 2), nn.Linear(3, 2)
+aim.load_state_dict(q.state_dict())
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(1, 7):
+    with torch.no_grad():
+        y = torch.randn(8) + 0.9 * aim(torch.randn(8, 3)).max(1)[0]
+    loss = F.mse_loss(q(torch.randn(8, 3))[:, 0], y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    if step % 2 == 0:
+        q.load_state_dict(aim.state_dict())
+""", cure=(("q.load_state_dict(aim.state_dict())", "aim.load_state_dict(q.state_dict())"),)),
+    Mistake("trained_overwritten", 11, """import copy
+q = nn.Linear(3, 2)
+aim = copy.deepcopy(q)
+opt = torch.optim.SGD(q.parameters(), lr=0.1)
+for step in range(4):
+    y = torch.randn(8, 2) + 0.9 * aim(torch.randn(8, 3)).detach()
+    opt.zero_grad(); F.mse_loss(q(torch.randn(8, 3)), y).backward(); opt.step()
+    for old, new in zip(aim.parameters(), q.parameters()): new.data.copy_(old.data)
+""", cure=(("new.data.copy_(old.data)", "old.data.copy_(new.data)"),)),
+    Mistake("follower_too_fast", 11, FOLLOWER, cure=(("0.01 * p.data + 0.99 * w.data", "0.99 * p.data + 0.01 * w.data"),)),
+    Mistake("follower_too_fast", 11, FOLLOWER.replace("p.data.copy_(0.01 * p.data + 0.99 * w.data)", "p.data.lerp_(w.data, 0.995)"),
+        cures=(("0.995", "0.005"), ("lerp_(w.data, 0.995)", "copy_(w.data)"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("target_learns", BOOTSTRAP.replace("FUTURE", "net(s2).amax(1).detach()")),
@@ -117,4 +150,12 @@ fit = torch.distributions.Normal(mean(x), 1.0).log_prob(y)
 """),
     ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()").replace("ratio.clamp(0.8, 1.2)", "ratio")),
     ("ratio_of_one", POLICY.replace("log_prob(states, actions).detach()", "new.detach()").replace("range(4)", "range(1)")),
+    # folds that begin alike
+    ("trained_overwritten", """net, start = nn.Linear(3, 2), nn.Linear(3, 2)
+for fold in range(4):
+    net.load_state_dict(start.state_dict())
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(2):
+        opt.zero_grad(); F.mse_loss(net(torch.randn(8, 3)), torch.randn(8, 2)).backward(); opt.step()
+"""),
 )  # fmt: skip

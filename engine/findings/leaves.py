@@ -10,6 +10,7 @@ from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.source import Source
 from engine.trace import Finding, Op, Span, Tensor
 
+PIECES = ("unbind", "getitem", "select", "split", "chunk", "narrow")
 STEPS_TOO_FAR = 4
 SMALL_STEPS = frozenset(
     "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten"
@@ -281,3 +282,30 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         name = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
         own = [leaf for leaf in leaves if leaf not in diagnosis.root_of or name in diagnosis.tensors[leaf].names]
         yield diagnosis.warning("parameter_made_in_forward", call, tensors=own, count=str(len(own)))
+
+
+def asked_of_new_pieces(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`autograd.grad` of a loss for a slice that was taken anew, and that the loss was not computed from: None, where
+    unused inputs are allowed."""
+    for pass_ in diagnosis.ended:
+        for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if pass_.kind == "grad" else ():
+            maker = diagnosis.maker.get(asked or "") if result is None else None
+            record = diagnosis.tensors.get(asked or "")
+            if maker is None or record is None or record.grad_fn is None or maker.name not in PIECES:
+                continue
+            reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
+            leaf = maker.inputs[0]
+            is_used = diagnosis.is_tracked_leaf(leaf) and diagnosis.leaf_nodes.get(diagnosis.identity(leaf)) in reached
+            call = diagnosis.code.call_at(pass_.span)
+            if is_used and record.grad_fn.node not in reached and call is not None and len(call.args) > 1:
+                yield diagnosis.warning(
+                    "asked_of_new_piece",
+                    pass_.span,
+                    tensors=(record.id, leaf),
+                    nodes=maker.nodes[-1:],
+                    name=diagnosis.code.short(call.args[1]),
+                    leaf=diagnosis.say(leaf),
+                    root=diagnosis.code.short(call.args[0]),
+                    made_line=line(maker.span),
+                )
+                return

@@ -104,6 +104,13 @@ u, i, r = torch.arange(4), torch.arange(4), torch.rand(4)
 for _ in range(3):
     loss = F.mse_loss(net(u, i), r)
 """ + STEP, cure=(("nn.Parameter(torch.randn(4, 3))", "torch.ones(4, 3)"),)),
+    Mistake("asked_of_new_piece", 6, """w, x = torch.randn(3, 2, requires_grad=True), torch.randn(3, 2)
+losses = (w * x).sum(1)
+for loss, row in zip(losses, w): print(torch.autograd.grad(loss, row, retain_graph=True, allow_unused=True))
+""", cure=(("(loss, row,", "(loss, w,"),)),
+    Mistake("asked_of_new_piece", 5, """w = torch.randn(3, requires_grad=True); loss = w.pow(2).sum()
+print(torch.autograd.grad(loss, w[0], allow_unused=True))
+""", cure=(("w[0]", "w"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("leaf_rebound", """w, x = torch.ones(3, requires_grad=True), torch.randn(4, 3)
@@ -124,4 +131,9 @@ for _ in range(3):
     ("parameter_made_in_forward", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = None\n"
      "    def forward(self, x):\n        if self.w is None:\n            self.w = nn.Parameter(torch.ones(2))\n        return x * self.w\n"
      "net = Net()\nnet(torch.ones(2)).sum().backward()\nnet(torch.ones(2)).sum().backward()\n"),
+    ("asked_of_new_piece", """w, v = torch.randn(3, requires_grad=True), torch.randn(3, requires_grad=True)
+first = w[0]
+print(torch.autograd.grad(first * 2, first, allow_unused=True))
+print(torch.autograd.grad((w * 2).sum(), v[0], allow_unused=True))
+"""),
 )  # fmt: skip

@@ -715,3 +715,35 @@ def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_asked_its_rate(above: ast.AST | None) -> bool:
     return isinstance(above, ast.Attribute) and above.attr in ("get_last_lr", "get_lr", "last_epoch")
+
+
+def pluses_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`dx++2`, `++i` and `i =+ 1`: the second plus is the sign of a number, and changes nothing."""
+    code = diagnosis.code
+    for node in code.nodes:
+        if not isinstance(node, ast.Expr | ast.Assign | ast.BinOp) or not diagnosis.has_run(node):
+            continue
+        text, name, kind = code.text(node), "", ""
+        match node:
+            case ast.Expr(value=ast.UnaryOp(op=ast.UAdd(), operand=ast.UnaryOp(op=ast.UAdd(), operand=inner))):
+                name, kind = code.text(inner), "counted"
+            case ast.Assign(targets=[target], value=ast.UnaryOp(op=ast.UAdd(), operand=inner)):
+                name, kind = code.text(target), "assigned"
+                if f"=+ {code.text(inner)}" not in text:
+                    continue
+            case ast.BinOp(left=left, op=ast.Add(), right=ast.UnaryOp(op=ast.UAdd(), operand=inner)):
+                name, kind = code.text(left), "added"
+                if f"{name}++{code.text(inner)}" not in text.replace(" ++ ", "++"):
+                    continue
+            case _:
+                continue
+        yield diagnosis.warning(
+            "plus_without_effect",
+            node,
+            code=code.short(node),
+            name=name,
+            value=code.text(inner),
+            is_counted=str(int(kind == "counted")),
+            is_added=str(int(kind == "added")),
+            is_assigned=str(int(kind == "assigned")),
+        )

@@ -353,6 +353,20 @@ F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))
     Mistake("never_used", 5, SCHEDULED, cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
     Mistake("never_used", 5, SCHEDULED + "    print(sched.get_last_lr())\n", cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),), says={"is_asked": "1"}),
     Mistake("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), cure=(("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
+    Mistake("plus_without_effect", 5, """h = torch.tensor(0.1)
+slope = (torch.sin(1 + h) - torch.sin(1 - h)) / (h++2)
+""", cure=(("++", "**"),)),
+    Mistake("plus_without_effect", 7, """x, steps = torch.randn(3), 0
+for _ in range(3):
+    x = x / 2
+    ++steps
+print(steps)
+""", cure=(("++steps", "steps += 1"),)),
+    Mistake("plus_without_effect", 6, """total, x = 0, torch.randn(3)
+for part in x:
+    total =+ part
+print(total)
+""", cure=(("=+", "+="),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     # a sample of answers
@@ -481,4 +495,9 @@ for name, v in torch.nn.Linear(3, 1).state_dict().items():
     ("copied_onto_itself", "import copy\n" + LINEAR + "import copy\n" f"target = copy.deepcopy(model)\n{CROSS_ENTROPY_STEP}target.load_state_dict(model.state_dict())\n"),
     ("copied_onto_itself", "import copy\nnet = nn.Linear(3, 2)\nfast, slow = net.to('cpu'), copy.deepcopy(net).to('cpu')\nopt = torch.optim.SGD(fast.parameters(), lr=0.1)\nfor i in range(3):\n    opt.zero_grad(); fast(torch.randn(4, 3)).pow(2).mean().backward(); opt.step()\n    for a, b in zip(slow.parameters(), fast.parameters()): a.data.copy_(b.data)\n"),
     ("copied_onto_itself", LINEAR + CROSS_ENTROPY_STEP + "with torch.no_grad():\n    for p in model.parameters(): p.add_(p, alpha=-0.01)\n"),
+    ("plus_without_effect", """a, b = torch.randn(3), torch.randn(3)
+c = a + +b
+a = +b
+print(a, c, +a - +b)
+"""),
 )  # fmt: skip

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, extent, line, number, numbers_of, times
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, argument, extent, grouped, line, number, numbers_of, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -116,6 +116,31 @@ def _all_lost(diagnosis: Diagnosis, op: Op) -> Finding | None:
         low=f"{ends[0]:.3g}",
         high=f"{ends[1]:.3g}",
     )
+
+
+def quotients_all_alike(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`t // 100` of numbers from 0 to 99, on the way into a model: always 0, whatever was given."""
+    for ops in grouped(diagnosis.ops_named(("floor_divide",)), lambda op: op.span).values():
+        op, made = ops[0], [extent(diagnosis.output_of(op)) for op in ops]
+        given = [ends for each in ops if (ends := extent(diagnosis.input_of(each))) is not None]
+        is_lost = bool(made[0]) and {*made} == {made[0]} and made[0] is not None and made[0][0] == made[0][1]
+        count = diagnosis.elements(op.inputs[0]) if is_lost and len(op.inputs) == 1 else 0
+        is_varied = len(given) == len(ops) >= LEAST_TURNS and all(low < high for low, high in given)
+        if count < LEAST_LOST or not is_varied or op.module is None:
+            continue
+        if any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(op.outputs))):
+            yield diagnosis.warning(
+                "quotient_all_alike",
+                op,
+                tensors=(op.inputs[0], *op.outputs[:1]),
+                nodes=(),
+                name=diagnosis.say(op.inputs[0]),
+                divisor=argument(op, "other", 1),
+                low=f"{min(low for low, _ in given):.4g}",
+                high=f"{max(high for _, high in given):.4g}",
+                value=f"{made[0][0]:.4g}" if made[0] is not None else "",
+                count=diagnosis.counted(ops),
+            )
 
 
 def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:

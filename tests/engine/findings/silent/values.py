@@ -100,6 +100,27 @@ for i in range(2):
     y = torch.permute(y, (1, 0)).permute(0, 1)
     y.sum().backward()
 """, cure=((".permute(0, 1)", ".permute(1, 0)"),)),
+    Mistake("quotient_all_alike", 8, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(1, 2)
+    def forward(self, t): return self.fc((t // 100).float().unsqueeze(1))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    loss = net(torch.randint(100, (8,))).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", cures=((" // ", " / "), ("// 100", "// 10"))),
+    Mistake("quotient_all_alike", 9, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table, self.size = nn.Embedding(4, 2), 255
+    def forward(self, picture):
+        scaled = picture // self.size
+        return scaled @ self.table.weight
+net = Net()
+for _ in range(3): net(torch.rand(8, 4) * 200).sum().backward()
+""", cure=(("//", "/"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("uninitialised_read", "print(torch.empty(9).geometric_(0.5) + torch.empty(9).log_normal_() + torch.empty(9).cauchy_())\n"),

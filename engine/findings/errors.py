@@ -19,6 +19,7 @@ from engine.findings.failing import (
     not_available,
     passes,
     shapes,
+    transforms,
     values,
 )
 from engine.findings.failing.case import RAISED, Case, Rule, first_told, instead, of_call, of_one, of_two, plain
@@ -79,6 +80,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("anomaly_nan", "RuntimeError", r"Function '(?P<node>\w+)' returned nan values in its", autograd.anomaly),
     # Shapes
     ("", "", r"out of bounds|out of range|must match|cannot be multiplied|size mismatch|is invalid for input of size|number of dimensions|too many indices|mask at index|expected to be in range|to have \d+ channels|not enough values|Expected size|doesn't match", layers.batch_squeezed_now),
+    ("", "", r"^too many indices for tensor|^expected \dD(?: or \dD)? input|^Dimension out of range", transforms.sample_alone),
     ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", layers.not_flattened, layers.batch_flattened, layers.linear, shapes.product),
     ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
     ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.reduced, shapes.broadcast),
@@ -164,6 +166,8 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("vmap_value_asked", "", r"vmap: It looks like you're |^symbolically traced variables cannot be used as inputs to control flow", calls.value_asked),
     ("vmap_random", "RuntimeError", r"vmap: called random operation while in randomness error mode", plain),
     ("vmap_in_place", "RuntimeError", r"^vmap: inplace arithmetic\(self, \*extra_args\) is not possible", autograd.written_under_vmap),
+    ("func_asked_to_track", "RuntimeError", r"^You are attempting to call Tensor\.requires_grad_\(\)", transforms.asked_to_track),
+    ("func_captured_written", "RuntimeError", r"attempted to call in-place operation \(aten::\w+\.\w+\) that would mutate a captured Tensor", transforms.captured_written),
     ("func_not_scalar", "RuntimeError", r"Expected f\(\*args\) to return a scalar [Tt]ensor, got tensor with (?P<axes>\d+) dims", calls.not_scalar),
     ("func_returns_more", "RuntimeError", r"Expected f\(\*args\) to return a [Tt]ensor, got <class '(?P<got>\w+)'>", calls.returns_more),
     ("vmap_sizes", "ValueError", r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (?P<sizes>\[.*?\])", of_call),

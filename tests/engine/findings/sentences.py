@@ -30,7 +30,7 @@ CALLED = (
     *(nn.utils.rnn.pad_sequence, nn.CrossEntropyLoss, nn.Transformer.forward),
     *(torch.autograd.grad, torch.Tensor.backward, torch.load, torch.vmap, torch.func.grad, torch.export.export),
     *(nn.Module.load_state_dict, nn.Embedding, nn.Embedding.from_pretrained, nn.utils.rnn.pack_padded_sequence),
-    *(optim.Optimizer.zero_grad, optim.SGD, DataLoader),
+    *(optim.Optimizer.zero_grad, optim.SGD, DataLoader, nn.BatchNorm1d),
     *(torch.distributions.Categorical, torch.distributions.Normal),
 )
 """Whose arguments are spoken of."""

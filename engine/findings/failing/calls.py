@@ -605,6 +605,34 @@ def gradient_layout(case: Case) -> Finding:
     return case.finding("", said, lines=lines, tensors=(), fix=fix)
 
 
+_RELAXED = {"Categorical": "RelaxedOneHotCategorical", "OneHotCategorical": "RelaxedOneHotCategorical"}
+_RELAXED |= {"Bernoulli": "RelaxedBernoulli"}
+
+
+def rsample_missing(case: Case) -> Finding:
+    """`rsample` of a distribution whose samples do not follow its parameters smoothly."""
+    receiver = known(case.written_as("RECEIVER.rsample(...)")).part("RECEIVER")
+    only_if(case.failure.frames and case.failure.frames[-1].file.startswith("torch/distributions/"))
+    operand = case.operand(receiver)
+    type_ = operand.type if operand is not None else called(a(ast.Call, receiver))
+    relaxed, is_choice = _RELAXED.get(type_, ""), _RELAXED.get(type_, "").endswith("Categorical")
+    said = {"name": case.code.short(receiver), "type": type_, "relaxed": relaxed}
+    said |= {"is_relaxed": str(int(bool(relaxed))), "is_choice": str(int(is_choice))}
+    return case.finding("", said, tensors=())
+
+
+def scaler_without_gradients(case: Case) -> Finding:
+    """A step through a scaler, with an optimizer none of whose parameters has a gradient."""
+    found, passes = known(case.written_as("SCALER.step(NAME, ...)")), case.diagnosis.trace.passes
+    said = {
+        **found.said,
+        "is_some": str(int(bool(passes))),
+        "pass_line": str(passes[-1].span.line) if passes and passes[-1].span else "",
+    }
+    only_if(not passes or passes[-1].span)
+    return case.finding("", said, tensors=())
+
+
 def value_asked(case: Case) -> Finding:
     """A tensor asked for its value where it stands for many, or for any that will come."""
     is_traced = "symbolically" in case.failure.message

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.findings.axes import turned_round
 from engine.findings.batch_axis import TURNS
 from engine.findings.diagnosis import argument, line, says
-from engine.findings.failing.case import Case, known, of_first, only_if
+from engine.findings.failing.case import Case, known, of_first, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.shapes import numbers
 from engine.findings.losses import PASSING, last_maker, logits_loss, renamed
@@ -286,6 +286,16 @@ def channels(case: Case) -> Finding:
     return replace(told, fix=()) if batch == 0 or is_uneven else told
 
 
+def conv_axes(case: Case) -> Finding:
+    """An input of too few axes, or too many: what flattened it, where that is known."""
+    told = of_one(case)
+    before = [size for size in told.parameters.get("origin_given", "").split(", ") if size]
+    is_whole = re.fullmatch(r"conv(?:_transpose)?\dd", case.groups["op"]) is not None
+    is_flat = is_whole and len(case.first.shape) == 2 and len(before) == int(case.groups["op"][-2]) + 2
+    said = {"origin_line": "", "origin_code": "", "origin_given": ""} | dict(told.parameters)
+    return replace(told, parameters={**said, "is_flat": str(int(is_flat)), "is_open": str(int(not is_flat))})
+
+
 def _joined_channels(case: Case, given: Tensor, axis: int) -> list[str]:
     """The line that joined what a tensor comes from along its channels, and how many each part had; nothing where a
     layer has made another number of them since, or none were joined."""
@@ -356,12 +366,12 @@ def hidden_size(case: Case) -> Finding:
     given = known(case.tensor_of(found.part("INPUT")))
     name, made = found.part("NAME"), case.take_layer(found.part("LAYER"))
     states = [case.tensor_of(node) for node in (name.elts if isinstance(name, ast.Tuple) else [name])]
-    state = next((one for one in states if one is not None), None)
+    state = next((one for one in states if one is not None), None) or _kept_pair(case, name)
     said = {"layer": found.said["layer"], "name": found.said["name"], "input_shape": sizes(given.shape)}
     said |= case.origin(state) if state is not None else {}
     said["is_carried"] = str(int(state is None or state.requires_grad or any(op.module for op in case.makers(state))))
     if case.rule == "hidden_axes":
-        return case.finding("", said, is_free=str(int(said["is_carried"] == "0")))
+        return _without_axis(case, given, state, said, made)
     wanted, got = (case.groups[name].split(", ") for name in ("wanted", "got"))
     layers, batch, hidden = wanted[0] != got[0], wanted[1:-1] != got[1:-1], wanted[-1] != got[-1]
     is_both = made is not None and says(made, "bidirectional") == "True"
@@ -371,6 +381,34 @@ def hidden_size(case: Case) -> Finding:
     said |= {"is_turned": str(int(is_turned)), "is_anew": str(int(batch and not is_turned))}
     said |= {"is_both": str(int(layers and is_both)), "is_built": str(int(said["is_carried"] == "1" and not batch))}
     return case.finding("", said, first=wanted[0], hidden=wanted[-1], batch=str(given.shape[1:2] and given.shape[1]))
+
+
+def _kept_pair(case: Case, name: ast.expr) -> Tensor | None:
+    """The first tensor of a pair of states that an attribute keeps, where all pairs it was given are alike."""
+    last = name.attr if isinstance(name, ast.Attribute) else ""
+    bound = [one for one in case.code.bindings if any(dotted(to).rpartition(".")[2] == last for to in one.targets)]
+    pairs = [one.value.elts[0] for one in bound if last and isinstance(one.value, ast.Tuple) and one.value.elts]
+    made = [output for one in pairs for op in case.diagnosis.ops_at(case.code.span(one)) for output in op.outputs]
+    tensors = [case.diagnosis.tensors[output] for output in made]
+    return tensors[-1] if tensors and len({one.shape for one in tensors}) == 1 else None
+
+
+def _without_axis(
+    case: Case, given: Tensor, state: Tensor | None, said: dict[str, str], made: ast.Call | None
+) -> Finding:
+    """Which axis the input lacks that the state of a batch tells of: that of the batch, of a single sequence, or that
+    of the time, of a single step."""
+    batch = state.shape[1] if state is not None and len(state.shape) == 3 else 0
+    is_known = made is not None and len(given.shape) == 2 and batch and (batch == 1) != (given.shape[0] == 1)
+    is_step = is_known and batch == given.shape[0]
+    is_single = is_known and batch == 1
+    is_first = made is not None and says(made, "batch_first") == "True"
+    call = f".unsqueeze({int(is_first == bool(is_step))})"
+    flags = {"is_step": is_step, "is_single": is_single, "is_open": not is_step and not is_single}
+    said |= {name: str(int(bool(flag))) for name, flag in flags.items()} | {"call": call}
+    said["is_free"] = str(int(said["is_carried"] == "0" and said["is_open"] == "1"))
+    fix = case.cast(given, call) if is_step or is_single else ()
+    return case.finding("", said, batch=str(batch), rows=str(given.shape[:1] and given.shape[0]), fix=fix)
 
 
 def batch_first_missing(case: Case) -> Finding:

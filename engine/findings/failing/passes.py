@@ -186,8 +186,26 @@ class _Shared(NamedTuple):
         behind = set(self.diagnosis.leaves_behind([self.tensor]))
         if not behind & stepped:
             return self._use(self.first)
-        is_whole = self._leaves_of(self.first) <= behind <= stepped
+        is_whole = self._leaves_of(self.first) <= behind <= stepped or (
+            behind == stepped and self._is_for_others(behind)
+        )
         return self._use(self.failed) if is_whole and not self._leaves_of(self.failed) <= behind else None
+
+    def _is_for_others(self, behind: set[str]) -> bool:
+        """Whether one optimizer holds what lies behind the shared tensor, and others all else that the second pass
+        reaches: each was to be trained by a loss of its own."""
+        diagnosis, code = self.diagnosis, self.diagnosis.code
+        leaves = {module.path: diagnosis.leaves_of.get(module.id, set()) for module in diagnosis.trace.modules}
+        made = (one.value for one in code.bindings if isinstance(one.value, ast.Call))
+        given = (models_given(call) for call in made if called(call)[:1].isupper())
+        held = [set().union(*(leaves.get(name, set()) for name in names)) for names in given if names]
+        beside = self._leaves_of(self.failed) - behind
+        return (
+            behind in held
+            and bool(beside)
+            and all(one == behind or not one & behind for one in held)
+            and beside <= set().union(*held)
+        )
 
     def stepped_between(self) -> set[str]:
         """The leaves that were updated after the first pass and before the second."""

@@ -260,7 +260,8 @@ def not_padded(case: Case) -> Finding:
     """Samples of a DataLoader that differ in shape, or hold lists of different lengths."""
     lists = dict.fromkeys(("first", "first_shape", "other", "other_shape"), "") | {"is_list": "1"}
     lists = {"is_list": "0"} if "first_shape" in case.groups else lists
-    return case.finding("batch_shapes", lists)
+    is_own = case.call is not None and called(case.call) == "stack" and case.code.function(case.call) is not None
+    return case.finding("batch_shapes", lists, is_own=str(int(is_own)))
 
 
 # Reshaping and indices

@@ -2,10 +2,11 @@
 
 import ast
 import re
+from collections import Counter
 from itertools import pairwise
 
 from engine.findings.diagnosis import line, walk
-from engine.findings.failing.case import Case, known, only_if
+from engine.findings.failing.case import Case, known, of_first, only_if
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Span, Tensor
@@ -68,6 +69,20 @@ def _lacks_one(case: Case, axes: int) -> bool:
     asked = re.search(r"range of \[-\d+, (\d+)\], but got (\d+)", message)
     is_next = asked is not None and int(asked[2]) == int(asked[1]) + 1
     return is_next or (wanted is not None and str(axes + 1) in re.findall(r"\d", wanted[1]))
+
+
+def mapped_sizes(case: Case) -> Finding:
+    """Arguments of a mapped function that differ in size: how many parts each has, and the one that is odd."""
+    call, sizes = known(case.call), Counter(re.findall(r"\d+", case.groups["sizes"]))
+    tensors = [(case.code.short(one), case.tensor_of(one)) for one in call.args]
+    parts = [(name, str(one.shape[0])) for name, one in tensors if one is not None and one.shape]
+    is_known = Counter(size for _, size in parts) == sizes
+    (most, count), *others = sizes.most_common()
+    odd = [name for name, size in parts if size != most]
+    is_odd = is_known and count > 1 and len(others) == len(odd) == 1
+    said = {"given": ", ".join(f"{name}: {size}" for name, size in parts), "is_known": str(int(is_known))}
+    said |= {"odd": odd[0] if is_odd else "", "most": most, "is_odd": str(int(is_odd)), "is_open": str(int(not is_odd))}
+    return of_first(case.finding("", said))
 
 
 def asked_to_track(case: Case) -> Finding:

@@ -13,7 +13,7 @@ from engine.findings.failing.classes import unreturned
 from engine.findings.leaves import subtraction
 from engine.program.names import called, dotted, is_grad_of
 from engine.program.rewriting import written
-from engine.program.tree import defined_in
+from engine.program.tree import defined_in, given_by
 from engine.trace import Edit, Finding, Op, Tensor, Update
 
 PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
@@ -273,11 +273,21 @@ def made_with_data(case: Case, node: ast.expr, kind: str) -> Finding:
     value = a(ast.Call, case.value_of(node))
     name, operand = called(value), case.operand(value.func)
     is_maker = operand.type == "type" if operand is not None else name == kind and name[:1].isupper()
-    only_if(is_maker and value.args and not value.keywords and not case.code.classes(name))
+    is_own = bool(case.code.classes(name))
+    only_if(is_maker and value.args and not value.keywords and (not is_own or _takes_as_many(case, value)))
     only_if(all(is_tensor(case, arg) for arg in value.args))
     layer, given = case.code.text(value.func), ", ".join(map(case.code.short, value.args))
     said = {"name": name, "layer": layer, "right": f"{layer}()({given})", "type": "type"}
+    said["is_own"] = str(int(is_own))
     return case.finding("layer_not_made", said, span=case.code.span(value), fix=(case.code.after(value.func, "()"),))
+
+
+def _takes_as_many(case: Case, call: ast.Call) -> bool:
+    """Whether the `forward` of the program's class takes as many as are given to the class, which needs none."""
+    (cls, *others) = case.code.classes(called(call))
+    init, forward = defined_in(cls, "__init__"), defined_in(cls, "forward")
+    is_free = init is None or len(init.args.args) - len(init.args.defaults) == 1
+    return not others and is_free and forward is not None and len(forward.args.args) - 1 == len(call.args)
 
 
 def maker_called(case: Case) -> Finding:
@@ -491,9 +501,33 @@ def _other_kind(case: Case, node: ast.expr, kind: str) -> Finding:
     if len(results) == 1 and "" not in results:
         (result,) = results
         return case.finding("result_meant", said, result=result, fix=(case.code.replace(node, result),))
+    if owner == "list" and (told := _list_of_batch(case, node, said)) is not None:
+        return told
     made, modules = case.value_of(node), {module.type for module in case.diagnosis.trace.modules}
     is_made = isinstance(made, ast.Call) and called(made) == owner and not case.code.classes(owner)
     return case.finding("layer_for_result" if owner in modules or is_made else "tensor_method_asked", said)
+
+
+def _list_of_batch(case: Case, node: ast.expr, said: dict[str, str]) -> Finding | None:
+    """A part of a batch that is a list of tensors, as samples hold a list there."""
+    code, frames = case.code, [one.span for one in case.failure.frames if one.span is not None]
+    function = code.function(node)
+    taken: ast.expr | None = node
+    place: ast.expr = node
+    if len(frames) > 1 and function is not None and case.made_last(node) is None:  # handed over by a caller
+        call = code.call_at(frames[-2])
+        taken = given_by(call, function, dotted(node)) if call is not None else None
+        place = call if call is not None else node
+    turns = {one.span.line for one in case.diagnosis.trace.batches if one.span is not None}
+    pairs = ((one, one.target) for one in code.loops(place) if isinstance(one, ast.For))
+    parts = ((one, target.elts) for one, target in pairs if isinstance(target, ast.Tuple))
+    loop = next((one for one, names in parts if taken is not None and dotted(taken) in map(dotted, names)), None)
+    samples = [one for one in code.functions if one.name == "__getitem__"]
+    is_joined = not any(word.arg == "collate_fn" for call in code.calls for word in call.keywords)
+    if loop is None or loop.lineno not in turns or not is_joined or len(samples) != 1:
+        return None
+    said = {**said, "part": dotted(taken), "loop_line": str(loop.lineno), "sample_line": str(samples[0].lineno)}
+    return case.finding("samples_hold_lists", said, span=code.head(samples[0]))
 
 
 def _calls(value: ast.expr, name: str) -> bool:

@@ -201,6 +201,8 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "vmap_sizes": [
         Row(MAPPED + "vmap(torch.add)(torch.ones(3), torch.ones(4)) #<\n", {"sizes": "[3, 4]"}),
+        Row(MAPPED + "a, b, c = torch.ones(5), torch.ones(5, 2), torch.ones(3)\nvmap(lambda a, b, c: a * b.sum() * c)(a, b, c) #<\n", {"odd": "c", "most": "5", "given": "a: 5, b: 5, c: 3"}),
+        Row(MAPPED + "w, x = {'a': torch.ones(2), 'b': torch.ones(2)}, torch.ones(5)\nvmap(lambda w, x: w['a'] * w['b'] * x)(w, x) #<\n", {"is_known": "0", "is_odd": "0"}),
     ],
     "optimizer_state_groups": [
         Row(W + "v = torch.ones(1, requires_grad=True)\na = torch.optim.SGD([{'params': [w]}, {'params': [v], 'lr': .2}], lr=.1)\nb = torch.optim.SGD([w, v], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b"}),

@@ -8,6 +8,15 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("def scale(x, factor, shift=0):\n    return x * factor + shift\nscale(torch.ones(2), 3, factor=2) #<\n", {"given": "3", "at": "2", "names": "x, factor", "is_loader": "0"}),
         Row(NUMBERS + "DataLoader(data, 4, batch_size=2) #<\n", {"given": "4", "is_loader": "0"}),
     ],
+    "rsample_missing": [
+        Row("from torch.distributions import Categorical\nq = Categorical(logits=torch.zeros(3))\nz = q.rsample() #<\n", {"type": "Categorical", "is_choice": "1"}),
+        Row("torch.distributions.Bernoulli(torch.ones(2) / 2).rsample((3,)) #<\n", {"relaxed": "RelaxedBernoulli", "is_choice": "0"}),
+        Row("q = torch.distributions.Poisson(torch.ones(2))\nz = q.rsample() #<\n", {"is_relaxed": "0"}),
+    ],
+    "scaler_without_gradients": [
+        Row("a, b = nn.Linear(2, 1), nn.Linear(2, 1)\nfirst = torch.optim.SGD(a.parameters(), lr=.1)\nother = torch.optim.SGD(b.parameters(), lr=.1)\nscaler = torch.amp.GradScaler('cpu')\nscaler.scale(a(torch.ones(1, 2)).sum()).backward()\nscaler.step(first)\nscaler.step(other) #<\n", {"name": "other", "pass_line": "9", "scaler": "scaler"}),
+        Row(W + "opt = torch.optim.Adam([w])\nscaler = torch.amp.GradScaler('cpu')\nloss = scaler.scale((w * w).sum())\nscaler.step(opt) #<\n", {"is_some": "0"}),
+    ],
     "function_removed": [
         Row("a, b = torch.eye(2), torch.ones(2, 1)\nx, _ = torch.solve(b, a) #<\n", {"called": "torch.solve", "right": "torch.linalg.solve", "new": "X = torch.linalg.solve(A, B)"}),
         Row("a = torch.eye(2)\nvalues, vectors = torch.symeig(a, eigenvectors=True) #<\n", {"right": "torch.linalg.eigh", "is_shown": "1"}),
@@ -383,6 +392,8 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
+    "rsample_missing": "class Odd:\n    def rsample(self):\n        raise NotImplementedError\nOdd().rsample()\n",
+    "scaler_without_gradients": W + "opt = torch.optim.SGD([w], lr=.1)\nscaler = torch.amp.GradScaler('cpu')\nscaler.scale((w * w).sum()).backward()\nscaler.step(opt)\n",
     "argument_twice": "class A:\n    def scale(factor):\n        return factor\nA().scale(factor=2)\n",
     "function_removed": "torch.linalg.solve(torch.eye(2), torch.ones(3, 1))\n",
     "func_returns_more": "torch.func.grad(lambda w: (w.sum(), w), has_aux=True)(torch.ones(3))\n",

@@ -391,6 +391,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("x = torch.ones(3)\ny = x.exp()\nx.requires_grad = True #<\ny.sum().backward()\n", {"name": "x"}),
     ],
     "second_backward_detach": [
+        Row("G, D = nn.Linear(2, 2), nn.Linear(2, 1)\ng = torch.optim.SGD(G.parameters(), lr=.1)\nd = torch.optim.SGD(D.parameters(), lr=.1)\nfor i in range(2):\n    fake = G(torch.ones(3, 2))\n    D(fake).mean().backward()\n    g.step()\nscores = D(fake) #<\nscores.sum().backward()\nd.step()\n", {"shared": "fake", "use_line": "12"}, True),
         Row(
             "G, D = nn.Linear(2, 2), nn.Linear(2, 1)\nd = torch.optim.SGD(D.parameters(), lr=.1)\nfake = G(torch.ones(3, 2))\n"
             "D(fake).mean().backward() #<\nd.step()\nD(fake).sum().backward()\n",

@@ -24,6 +24,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("n = len(torch.ones(3).sum()) #<\n", {"line": "5"}),
     ],
     "conv_axes": [
+        Row("conv, x = nn.Conv2d(1, 6, 5), torch.ones(2, 1, 8, 8)\nx = x.view(2, -1)\nconv(x) #<\n", {"origin_line": "6", "origin_given": "[2, 1, 8, 8]", "is_flat": "1"}),
+        Row("conv, x = nn.Conv1d(1, 6, 5), torch.ones(2, 1, 8, 8)\nx = x.view(2, -1)\nconv(x.mean(0)) #<\n", {"is_flat": "0"}),
         Row("conv = nn.Conv2d(1, 6, 5)\nconv(torch.ones(28, 28)) #<\n", {"op": "conv2d", "shape": "[28, 28]"}),
         Row("x = torch.ones(5)\nF.conv1d(x, torch.ones(1, 1, 3)) #<\n", {"op": "conv1d", "name": "x"}),
     ],

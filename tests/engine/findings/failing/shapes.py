@@ -61,6 +61,7 @@ TRIGGERS: dict[str, list[Row]] = {
             "from torch.utils.data import DataLoader\ndata = [(0, [1, 2]), (1, [1, 2, 3])]\nfor word, near in DataLoader(data, batch_size=2): #<\n    pass\n",
             {"is_list": "1"},
         ),
+        Row("from torch.utils.data import DataLoader\ndef joined(samples):\n    return torch.stack(samples) #<\nloader = DataLoader([torch.ones(2), torch.ones(3)], batch_size=2, collate_fn=joined)\nnext(iter(loader))\n", {"is_own": "1"}),
         Row(
             "from torch.utils.data import DataLoader\nloader = DataLoader([torch.ones(1, 2), torch.ones(2, 2)], batch_size=2)\nfirst = next(iter(loader)) #<\n",
             {"other_shape": "[2, 2]"},

@@ -1,6 +1,6 @@
 """What `engine/findings/failing/values.py` explains, and programs near to it. `#<` ends the line a finding names."""
 
-from tests.engine.findings.failures import INIT, LAYERS, NET, NUMBERS, Row, W, X
+from tests.engine.findings.failures import DATA, INIT, LAYERS, NET, NUMBERS, Row, W, X
 
 LSTM = (
     NET
@@ -152,7 +152,12 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("act = nn.Sigmoid()\ny = torch.exp(act) #<\n", {"layer": "act", "function": "exp"}),
         Row("from torch.nn import Tanh\nact = Tanh()\ny = torch.exp(act) #<\n", {"type": "Tanh"}),
     ],
+    "samples_hold_lists": [
+        Row(DATA + "class Rows(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, at): #<\n        return [1, 2, 3], at\nfor words, label in DataLoader(Rows(), batch_size=2):\n    print(words.shape)\n", {"part": "words", "loop_line": "11", "used_line": "12"}),
+        Row(DATA + "class Rows(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, at): #<\n        return [1, 2, 3], at\nclass Net(nn.Module):\n    def forward(self, x):\n        return x.float()\nnet, loader = Net(), DataLoader(Rows(), batch_size=2)\nfor words, label in loader:\n    net(words)\n", {"part": "words", "receiver": "x", "sample_line": "9"}),
+    ],
     "layer_not_made": [
+        Row("class Far(nn.Module):\n    def __init__(self, scale=2., shift=0.):\n        super().__init__()\n        self.scale = scale\n    def forward(self, a, b):\n        return self.scale * (a - b).abs().mean()\na, b = torch.ones(3, requires_grad=True), torch.zeros(3)\nloss = Far(a, b) #<\nloss.backward()\n", {"layer": "Far", "is_own": "1"}, True),
         Row(
             LAYERS + "    def forward(self, x):\n        x = nn.ReLU(self.fc1(x)) #<\n        return self.fc2(x)\nNet()(torch.ones(2, 3))\n",
             {"layer": "nn.ReLU"}, True,
@@ -246,6 +251,7 @@ NEAR_MISSES: dict[str, str] = {
     "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",
     "layer_for_result": X + "y = nn.ReLU()(x)\nprint(y.sum())\n",
     "layer_not_called": "act = nn.Sigmoid()\ntorch.exp(act(torch.ones(2)))\n",
+    "samples_hold_lists": DATA + "class Rows(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, at):\n        return [1, 2, 3], at\nfor words, label in DataLoader(Rows(), batch_size=2, collate_fn=lambda rows: ([1], 2)):\n    print(words.shape)\n",
     "layer_not_made": X + "p = nn.Sigmoid()(x)\nd = nn.Dropout(0.5)\nprint(p.sum(), d)\n",
     "recurrent_pair": "gru = nn.GRU(4, 8)\nstate = torch.zeros(1, 5, 8), torch.zeros(1, 5, 8)\ngru(torch.ones(3, 5, 4), state)\n",
     "list_method_result": "xs = []\nxs.append(torch.ones(2))\ntorch.stack(xs)\ntorch.stack(None)\n",

@@ -399,7 +399,7 @@ def _without_axis(
     """Which axis the input lacks that the state of a batch tells of: that of the batch, of a single sequence, or that
     of the time, of a single step."""
     batch = state.shape[1] if state is not None and len(state.shape) == 3 else 0
-    is_known = made is not None and len(given.shape) == 2 and batch and (batch == 1) != (given.shape[0] == 1)
+    is_known = made is not None and len(given.shape) == 2 and batch and (batch, given.shape[0]) != (1, 1)
     is_step = is_known and batch == given.shape[0]
     is_single = is_known and batch == 1
     is_first = made is not None and says(made, "batch_first") == "True"

@@ -704,7 +704,7 @@ def _elsewhere(case: Case, span: Span | None, saver: Op | None, stale: Iterable[
     node, statement = code.at(span), code.statement_at(span)
     name = _name_changed(node, statement)
     if name and statement is not None and code.stands_alone(statement):
-        copied = (code.line_above(statement, f"{name} = {name}.clone()"),)
+        copied = (code.line_above(statement, f"{name} = {name}.clone()"), *_detached_anew(case, name))
         if saver is None or code.statement_at(saver.span) is not statement:
             return copied
         if isinstance(statement, ast.AugAssign | ast.Expr):
@@ -715,6 +715,13 @@ def _elsewhere(case: Case, span: Span | None, saver: Op | None, stale: Iterable[
         return tuple(read) if is_only else (*copied, *read) if read else ()
     asked = [word for call in code.calls for word in call.keywords if code.text(word) == "inplace=True"]
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
+
+
+def _detached_anew(case: Case, name: str) -> Edits:
+    """Each `x.detach_()` of a name as `x = x.detach()`: of what is saved, PyTorch refuses the former too."""
+    calls = [one for one in case.code.calls if called(one) == "detach_" and dotted(one.func) == f"{name}.detach_"]
+    alone = [one for one in calls if isinstance(case.code.parents.get(one), ast.Expr)]
+    return tuple(case.code.replace(one, f"{name} = {name}.detach()") for one in alone)
 
 
 def _is_read_at(case: Case, node: Node, saved: Saved, statement: ast.stmt) -> bool:

@@ -224,6 +224,7 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + "v = torch.tensor(w + 1) #<\nv.sum().backward()\n", {"leaf": "w"}, True),
     ],
     "saved_tensor_changed": [
+        Row("m = torch.ones(1, requires_grad=True)\nx = torch.zeros(1)\nloss = 0\nfor i in range(3):\n    x.detach_()\n    x.copy_(m.exp()) #<\n    loss += (x ** 2).sum()\nloss.backward()\n", {"name": "x"}, True),
         Row(W + "a = w.exp()\na += 1 #<\na.sum().backward()\n", {"name": "a", "saved_line": "6", "version": "1"}, True),
         Row(
             W + "h = w * 1\ny = h * h\nh[0] = 5 #<\ny.sum().backward()\n",

@@ -81,7 +81,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     # Shapes
     ("", "", r"out of bounds|out of range|must match|cannot be multiplied|size mismatch|is invalid for input of size|number of dimensions|too many indices|mask at index|expected to be in range|to have \d+ channels|not enough values|Expected size|doesn't match", layers.batch_squeezed_now),
     ("", "", r"^too many indices for tensor|^expected \dD(?: or \dD)? input|^Dimension out of range", transforms.sample_alone),
-    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", layers.not_flattened, layers.batch_flattened, layers.linear, shapes.product),
+    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", layers.not_flattened, layers.batch_flattened, layers.linear, shapes.batch_behind, shapes.product),
     ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
     ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.reduced, shapes.broadcast),
     ("in_place_shape", "RuntimeError", r"output with shape \[.*\] doesn't match the broadcast shape (?P<result>\[.*\])", of_two),

@@ -51,6 +51,30 @@ def _transposed(case: Case, left: Tensor, right: Tensor) -> Edits:
     return case.cast(right if fits_right else left, ".T") if fits_right != fits_left else ()
 
 
+def batch_behind(case: Case) -> Finding:
+    """A product of batches of which one has its batch axis second: turned round, it fits."""
+    left, right = known(tuple(case.inputs()[-2:]) if len(case.inputs()) > 1 else None)
+    only_if(len(left.shape) == len(right.shape) == 3 and left.shape[0] != right.shape[0])
+    is_left = (left.shape[1], left.shape[2]) == right.shape[:2]
+    is_right = (right.shape[1], right.shape[0]) == (left.shape[0], left.shape[2])
+    only_if(is_left != is_right)
+    given, other = (left, right) if is_left else (right, left)
+    node, name = case.written(given), case.say(given)
+    reads = [one for one in case.code.nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load)]
+    is_only = isinstance(node, ast.Name) and sum(_is_beside(case, one, node) for one in reads) == 1
+    said = {**case.about(given, other), "turned": f"{name}.transpose(0, 1)"}
+    turned = given.shape[1], given.shape[0], given.shape[2]
+    said |= {"turned_shape": sizes(turned), "is_several": str(int(isinstance(node, ast.Name) and not is_only))}
+    return case.finding(
+        "batch_behind", said, tensors=(given, other), fix=case.cast(given, ".transpose(0, 1)") if is_only else ()
+    )
+
+
+def _is_beside(case: Case, one: ast.Name, node: ast.Name) -> bool:
+    """Whether two names are the same one in the same function."""
+    return one.id == node.id and case.code.function(one) is case.code.function(node)
+
+
 def product_of_batches(case: Case) -> Finding:
     """`bmm`, `mm`, `mv` and `dot` take tensors of one number of axes only."""
     only_if(known(case.op).name != "linear")  # whose weight was replaced by one with fewer axes

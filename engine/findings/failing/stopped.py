@@ -8,6 +8,7 @@ from engine.findings.diagnosis import Diagnosis
 from engine.findings.failing.case import RAISED, Case, of_first
 from engine.findings.failing.origins import sizes
 from engine.program.names import called, dotted
+from engine.program.tree import given_by
 from engine.trace import Finding, Operand
 
 _MOST_VALUES = 6
@@ -27,7 +28,8 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
     values = "; ".join([*_meant(case), *(_said(case, operand) for operand in _values(case, itself)[:_MOST_VALUES])])
     given = {"type": failure.type, "values": values, "says": _sentence(failure.message) or failure.type}
     given["called"] = itself
-    given |= _refused(case)
+    given |= _refused(case) | _left_out(case)
+    given["is_open"] = str(int("1" not in (given["is_named"], given["is_left_out"])))
     code = "op_refused" if case.op is not None else "call_refused"
     if isinstance(case.statement, ast.Raise | ast.Assert):
         code = "assertion_failed" if isinstance(case.statement, ast.Assert) else "raised_by_program"
@@ -97,6 +99,22 @@ def _refused(case: Case) -> dict[str, str]:
     argument, value = named[0].arg or "", named[0].value
     said = {"argument": argument, "refused": case.code.short(value), "argument_line": str(value.lineno)}
     return said | {"is_named": "1"}
+
+
+def _left_out(case: Case) -> dict[str, str]:
+    """What is None since the call of the function around left it out, where the message speaks of None."""
+    frames, code = [one.span for one in case.failure.frames if one.span is not None], case.code
+    function = code.function(case.node) if case.node is not None else None
+    call = code.call_at(frames[-2]) if len(frames) > 1 else None
+    none = [one.text for one in case.failure.operands if one.type == "NoneType" and "None" in case.failure.message]
+    absent: list[str] = []
+    if function is not None and call is not None:
+        kept = [name for name in none if given_by(call, function, name) in function.args.defaults]
+        absent = [name for name in kept if all(code.function(one) is not function for one in code.assignments(name))]
+    if call is None or len(absent) != 1:
+        return {"is_left_out": "0", "missing": "", "caller": "", "caller_line": ""}
+    said = {"missing": absent[0], "caller": code.short(call), "caller_line": str(call.lineno)}
+    return said | {"is_left_out": "1"}
 
 
 def _only_made(case: Case) -> ast.Call | None:

@@ -52,6 +52,11 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "torch.stack([x, torch.ones(3)]) #<\n", {"first_shape": "[2, 3]", "other_shape": "[3]"}),
         Row("rows = [torch.ones(2, n) for n in (2, 3)]\nm = torch.stack(rows, 1) #<\n", {"other": "1"}),
     ],
+    "batch_behind": [
+        Row("states, query = torch.ones(7, 4, 3), torch.ones(4, 3, 1)\nscores = torch.bmm(states, query) #<\n", {"name": "states", "turned_shape": "[4, 7, 3]"}, True),
+        Row("gru = nn.GRU(3, 5)\nout, h = gru(torch.ones(7, 4, 3))\nscores = torch.bmm(out, h.permute(1, 2, 0)) #<\nprint(torch.bmm(scores.mT, out))\n", {"name": "out", "is_several": "1"}),
+        Row("weights, values = torch.ones(4, 1, 7), torch.ones(7, 4, 3)\nmade = weights.bmm(values) #<\n", {"name": "values", "other_shape": "[4, 1, 7]"}, True),
+    ],
     "batch_shapes": [
         Row(
             "from torch.utils.data import DataLoader\ndata = [torch.ones(2), torch.ones(3)]\nfor batch in DataLoader(data, batch_size=2): #<\n    pass\n",
@@ -204,6 +209,7 @@ NEAR_MISSES: dict[str, str] = {
     "cat_shapes": X + "torch.cat([x, torch.ones(4, 3)])\n",
     "cat_axes": X + "torch.cat([x, torch.ones(1, 3)])\n",
     "stack_shapes": X + "torch.stack([x, x + 1])\n",
+    "batch_behind": "torch.bmm(torch.ones(4, 4, 3), torch.ones(5, 3, 1))\n",
     "batch_shapes": "torch.stack([torch.ones(2), torch.ones(3)])\n",
     "shape_invalid": X + "x.view(3, -1)\n",
     "view_not_contiguous": X + "x.t().contiguous().view(6)\n",

@@ -407,7 +407,7 @@ def _without_axis(
     flags = {"is_step": is_step, "is_single": is_single, "is_open": not is_step and not is_single}
     said |= {name: str(int(bool(flag))) for name, flag in flags.items()} | {"call": call}
     said["is_free"] = str(int(said["is_carried"] == "0" and said["is_open"] == "1"))
-    fix = case.cast(given, call) if is_step or is_single else ()
+    fix = case.cast(given, call) if is_single else ()  # the output of a step is used further without the axis
     return case.finding("", said, batch=str(batch), rows=str(given.shape[:1] and given.shape[0]), fix=fix)
 
 

@@ -274,7 +274,7 @@ def made_with_data(case: Case, node: ast.expr, kind: str) -> Finding:
     name, operand = called(value), case.operand(value.func)
     is_maker = operand.type == "type" if operand is not None else name == kind and name[:1].isupper()
     is_own = bool(case.code.classes(name))
-    only_if(is_maker and value.args and not value.keywords and (not is_own or _takes_as_many(case, value)))
+    only_if(is_maker and value.args and not value.keywords and (not is_own or (kind and _takes_as_many(case, value))))
     only_if(all(is_tensor(case, arg) for arg in value.args))
     layer, given = case.code.text(value.func), ", ".join(map(case.code.short, value.args))
     said = {"name": name, "layer": layer, "right": f"{layer}()({given})", "type": "type"}

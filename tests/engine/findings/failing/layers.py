@@ -261,7 +261,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "hidden_axes": [
         Row("lstm = nn.LSTM(3, 5, batch_first=True)\nh0 = torch.zeros(1, 5)\nlstm(torch.randn(2, 7, 3), (h0, h0)) #<\n", {"wanted": "3", "got": "2", "input_shape": "[2, 7, 3]"}),
         Row("gru = nn.GRU(3, 5)\nstate = torch.zeros(1, 1, 5)\ngru(torch.randn(7, 3), state) #<\n", {"layer": "gru", "wanted": "2", "got": "3", "call": ".unsqueeze(1)"}, True),
-        Row("gru = nn.GRU(3, 5, batch_first=True)\nx = torch.randn(4, 3)\nstate = torch.zeros(1, 4, 5)\ngru(x, state) #<\n", {"is_step": "1", "call": ".unsqueeze(1)", "batch": "4"}, True),
+        Row("gru = nn.GRU(3, 5, batch_first=True)\nx = torch.randn(4, 3)\nstate = torch.zeros(1, 4, 5)\ngru(x, state) #<\n", {"is_step": "1", "call": ".unsqueeze(1)", "batch": "4"}),
         Row(NET + INIT + "        self.lstm = nn.LSTM(2, 5)\n        self.state = (torch.zeros(1, 1, 5), torch.zeros(1, 1, 5))\n    def forward(self, x):\n        return self.lstm(x.view(len(x), -1), self.state) #<\nNet()(torch.ones(7, 2))\n", {"is_single": "1"}, True),
         Row("gru, x = nn.GRU(3, 5), torch.randn(1, 3)\nstate = torch.zeros(1, 1, 5)\ngru(x, state) #<\n", {"is_open": "1"}),
     ],

@@ -523,11 +523,27 @@ def _list_of_batch(case: Case, node: ast.expr, said: dict[str, str]) -> Finding 
     parts = ((one, target.elts) for one, target in pairs if isinstance(target, ast.Tuple))
     loop = next((one for one, names in parts if taken is not None and dotted(taken) in map(dotted, names)), None)
     samples = [one for one in code.functions if one.name == "__getitem__"]
-    is_joined = not any(word.arg == "collate_fn" for call in code.calls for word in call.keywords)
-    if loop is None or loop.lineno not in turns or not is_joined or len(samples) != 1:
+    made = [one for one in code.calls if called(one) == "DataLoader"]
+    is_joined = not any(word.arg == "collate_fn" for call in made for word in call.keywords)
+    holder = code.enclosing(samples[0], ast.ClassDef) if samples else None
+    is_joined &= holder is not None and all(_made_of(case, one, holder.name) for one in made)
+    if (
+        loop is None
+        or loop.lineno not in turns
+        or not is_joined
+        or len(samples) != 1
+        or code.assignments(dotted(taken))
+    ):
         return None
     said = {**said, "part": dotted(taken), "loop_line": str(loop.lineno), "sample_line": str(samples[0].lineno)}
     return case.finding("samples_hold_lists", said, span=code.head(samples[0]))
+
+
+def _made_of(case: Case, loader: ast.Call, cls: str) -> bool:
+    """Whether a DataLoader is given an object of a class."""
+    data = next((one.value for one in loader.keywords if one.arg == "dataset"), next(iter(loader.args), None))
+    bound = [one.value for one in case.code.assignments(dotted(data))] if data is not None and dotted(data) else [data]
+    return bool(bound) and all(isinstance(one, ast.Call) and called(one) == cls for one in bound)
 
 
 def _calls(value: ast.expr, name: str) -> bool:

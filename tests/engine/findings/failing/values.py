@@ -251,7 +251,7 @@ NEAR_MISSES: dict[str, str] = {
     "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",
     "layer_for_result": X + "y = nn.ReLU()(x)\nprint(y.sum())\n",
     "layer_not_called": "act = nn.Sigmoid()\ntorch.exp(act(torch.ones(2)))\n",
-    "samples_hold_lists": DATA + "class Rows(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, at):\n        return [1, 2, 3], at\nfor words, label in DataLoader(Rows(), batch_size=2, collate_fn=lambda rows: ([1], 2)):\n    print(words.shape)\n",
+    "samples_hold_lists": DATA + "class Rows(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, at):\n        return torch.ones(3), at\nseen = DataLoader(Rows(), batch_size=2)\nfor words, label in DataLoader([([1, 2], 0), ([3, 4], 1)], batch_size=2):\n    print(words.shape)\n",
     "layer_not_made": X + "p = nn.Sigmoid()(x)\nd = nn.Dropout(0.5)\nprint(p.sum(), d)\n",
     "recurrent_pair": "gru = nn.GRU(4, 8)\nstate = torch.zeros(1, 5, 8), torch.zeros(1, 5, 8)\ngru(torch.ones(3, 5, 4), state)\n",
     "list_method_result": "xs = []\nxs.append(torch.ones(2))\ntorch.stack(xs)\ntorch.stack(None)\n",

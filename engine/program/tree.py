@@ -80,7 +80,7 @@ def given_by(call: ast.Call, taker: Function, name: str) -> ast.expr | None:
     taken = [each.arg for each in (*taker.args.posonlyargs, *taker.args.args)]
     defaults = taker.args.defaults
     values: dict[str | None, ast.expr] = dict(zip(taken[len(taken) - len(defaults) :], defaults, strict=True))
-    values |= zip(taken[taken[0] == "self" :], call.args, strict=False)
+    values |= zip(taken[taken[:1] == ["self"] :], call.args, strict=False)
     values |= {word.arg: word.value for word in call.keywords}
     return values.get(name)
 

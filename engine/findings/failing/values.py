@@ -514,7 +514,8 @@ def _list_of_batch(case: Case, node: ast.expr, said: dict[str, str]) -> Finding 
     function = code.function(node)
     taken: ast.expr | None = node
     place: ast.expr = node
-    if len(frames) > 1 and function is not None and case.made_last(node) is None:  # handed over by a caller
+    takes = [one.arg for one in function.args.args] if function is not None else []
+    if len(frames) > 1 and function is not None and dotted(node) in takes:  # handed over by a caller
         call = code.call_at(frames[-2])
         taken = given_by(call, function, dotted(node)) if call is not None else None
         place = call if call is not None else node

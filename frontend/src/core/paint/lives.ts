@@ -139,9 +139,10 @@ export class Lives {
     return updates.some((update) => update.step <= step && update.step > Math.min(...taken()))
   }
 
-  /** Whether the passes shown have all ended, so that what has not come will not come. */
+  /** Whether the passes shown have all ended, so that what has not come will not come. One that raised broke off. */
   isOver(step: number): boolean {
-    return this.passes.length > 0 && this.passes.every((pass) => this.index.passEnd(pass.id) <= step)
+    const { passes } = this
+    return passes.length > 0 && !passes.at(-1)!.failed && passes.every((pass) => this.index.passEnd(pass.id) <= step)
   }
 
   /** The latest of some visits, if no layer's pass has begun since its own: gradients of two passes side by side would

@@ -266,8 +266,21 @@ test('the node that raised says so, from that moment on', () => {
     trouble: 'raised', gradient: { kind: 'raised', text: 'RuntimeError' }, strip: { kind: 'error' },
   })
   const x = boxNamed(view, 'x')
-  expect(view.at(failed - 1).box(x).leftOut).toBe(false)
-  expect(view.at(failed).box(x).leftOut).toBe(true)
+  expect([failed - 1, failed].map((step) => view.at(step).box(x).leftOut)).toEqual([false, false])
+})
+
+test('what a pass that raised did not come to is not yet there, rather than None', () => {
+  const { trace, graph } = load('scalar_expression')
+  const told = (failed: boolean, nth: number) => {
+    const passes = trace.passes.map((pass) => ({ ...pass, failed, visits: pass.visits.slice(0, 1) }))
+    const view = new View({ ...trace, passes }, graph, words('en'), PAGE)
+    const moment = view.at(stepOf(view, 'pass_end', nth))
+    const square = boxNamed(view, 'x ** 2')
+    const link = view.sheet.links.find(({ target }) => target === square)!
+    return [moment.box(square).gradient.kind, moment.link(link).gradient]
+  }
+  expect(told(true, 0)).toEqual(['waiting', 'waiting'])
+  expect(told(false, 0)).toEqual(['none', 'absent'])
 })
 
 test('a hook shows the gradient before and after', () => {

@@ -17,8 +17,8 @@ _WORDS: dict[Language, dict[str, str]] = {
         "leaf": "leaf",
         "parameter": "parameter",
         "norm": "norm",
-        "detach": "cut by detach()",
-        "item": "cut by item()",
+        "cut": "cut by {}()",
+        "data": "cut by .data",
         "no_grad": "cut by no_grad",
         "inference_mode": "cut by inference_mode",
         "set_grad_enabled": "cut by set_grad_enabled(False)",
@@ -34,8 +34,8 @@ _WORDS: dict[Language, dict[str, str]] = {
         "leaf": "叶子",
         "parameter": "参数",
         "norm": "范数",
-        "detach": "被 detach() 剪断",
-        "item": "被 item() 剪断",
+        "cut": "被 {}() 剪断",
+        "data": "被 .data 剪断",
         "no_grad": "被 no_grad 剪断",
         "inference_mode": "被 inference_mode 剪断",
         "set_grad_enabled": "被 set_grad_enabled(False) 剪断",
@@ -92,7 +92,7 @@ class Labels:
             words = self._words["axes" if len(link.broadcast) > 1 else "axis"]
             lines.append(words.format(", ".join(map(str, link.broadcast))))
         if link.kind == "cut":
-            lines.append(self._words.get(link.reason, link.reason))
+            lines.append((self._words.get(link.reason) or self._words["cut"]).format(link.reason))
         return [line for line in lines if line]
 
     def _exchanged(self, op: Op) -> str:

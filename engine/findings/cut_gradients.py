@@ -11,7 +11,7 @@ from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, los
 from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, wanting_leaves
 from engine.ops import DETACHES, MAKES_LEAF
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword, names_read
+from engine.program.names import called, dotted, keyword, names_read, taker_of
 from engine.trace import Finding, Op, Pass, Span
 from engine.unfollowed import CUTS
 
@@ -332,8 +332,11 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
 
 def _written(diagnosis: Diagnosis, cut: Op, reason: str) -> str:
     """A cut as a program spells it."""
-    call = diagnosis.code.call_at(cut.span) if reason == "tensor" else None
-    return called(call) if call is not None else ".data" if reason == "data" else cut.name
+    call = diagnosis.code.call_at(cut.span)
+    if reason == "item":
+        taker = taker_of(call, cut.name)
+        return f".{taker}()" if taker == cut.name else f"{taker}(…)"
+    return called(call) if call is not None and reason == "tensor" else ".data" if reason == "data" else cut.name
 
 
 def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
@@ -344,6 +347,8 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
         case "data", ast.Attribute(attr="data", value=inner):
             pass
         case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
+            pass
+        case "item", ast.Call(func=ast.Name(id="float"), args=[inner], keywords=[]):
             pass
         case "detach", _ if cut.name == "Variable" and (bare := _in_variable(node)) is not None:
             inner = bare

@@ -42,8 +42,11 @@ def _without_cause(diagnosis: Diagnosis, finding: Finding) -> Edits:
         return (code.replace(statement, "pass"),)
     if not isinstance(statement, Simple) or not finding.code.startswith(CUT):
         return ()
-    uncut = ast.unparse(_Uncut(_lists(diagnosis)).visit(copy.deepcopy(statement)))
-    return (code.replace(statement, uncut),) if uncut != ast.unparse(statement) else ()
+    cut = code.at(finding.span) or statement
+    uncut = _Uncut(_lists(diagnosis))
+    if ast.dump(uncut.visit(copy.deepcopy(cut))) == ast.dump(cut):
+        return ()  # with what cuts still there, the run would tell of something else
+    return (code.replace(statement, ast.unparse(uncut.visit(copy.deepcopy(statement)))),)
 
 
 def _switched_on(diagnosis: Diagnosis, finding: Finding) -> Iterator[Edit]:
@@ -81,6 +84,8 @@ class _Uncut(ast.NodeTransformer):
             case ast.Call(func=ast.Attribute(value=ast.Name(id="torch")), args=[value, *_]) if called(node) in LOSSY:
                 return value
             case ast.Call(func=ast.Attribute(value=value), args=[]) if called(node) in LOSSY:
+                return value
+            case ast.Call(func=ast.Name(id="float"), args=[value]):
                 return value
             case ast.Call(args=[value, *_]) if called(node) in MADE_ANEW and not isinstance(
                 value, ast.List | ast.Tuple | ast.Constant

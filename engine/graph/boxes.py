@@ -7,7 +7,7 @@ from engine.graph.draft import Draft, ForwardOrder
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
-from engine.program.names import called
+from engine.program.names import called, taker_of
 from engine.trace import Broadcast, Op, Span, Tensor
 from engine.trace_index import TraceIndex
 from engine.unfollowed import CUTS
@@ -99,7 +99,7 @@ class Drawing:
         self.drafts[op.id] = Draft(
             id=op.id,
             kind="ghost",
-            title=op.name,
+            title=taker_of(self.index.code.call_at(op.span), op.name) if reason == "item" else op.name,
             family="ghost",
             place=(self.index.op_at[op.id], 0),
             name=self.index.name_of_all(op.outputs) or text,
@@ -162,7 +162,7 @@ class Drawing:
                     target=draft.id,
                     kind="cut" if cut else "ghost",
                     tensor=tensor,
-                    reason=("data" if op.name == "data" else reason) if cut else "",
+                    reason=("data" if op.name == "data" else draft.title if reason == "item" else reason) if cut else "",
                     span=op.span if cut else None,
                 )
             )

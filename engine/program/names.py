@@ -25,6 +25,11 @@ def called(call: ast.Call) -> str:
     return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
+def taker_of(call: ast.Call | None, op: str) -> str:
+    """What a program takes a tensor's number out with: `float` of `float(x)`, which asks the tensor for `item` itself."""
+    return dotted(call.func) if call is not None and called(call) != op and dotted(call.func) else op
+
+
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
     """One of a call's keywords."""
     return next((word for word in call.keywords if word.arg == name), None)

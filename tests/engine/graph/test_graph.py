@@ -532,15 +532,16 @@ def test_a_family_is_known_by_node_type_or_op_name(name: str, family: str) -> No
     assert family_of(name) == family
 
 
-def test_a_number_read_out_and_used_again_is_a_cut() -> None:
-    tape = Tape("s = h.item()\nloss = w * s\n")
+@pytest.mark.parametrize(("taken", "by"), [("h.item()", "item"), ("float(h)", "float")])
+def test_a_number_read_out_and_used_again_is_a_cut_called_as_the_program_does(taken: str, by: str) -> None:
+    tape = Tape(f"s = {taken}\nloss = w * s\n")
     w = tape.leaf("w")
     h = tape.op("mul", w, out="h", numbers=["2"])
-    tape.op("item", h, text="h.item()", outputs=0)
+    tape.op("item", h, text=taken, outputs=0)
     tape.backward(tape.op("mul", w, out="loss", text="w * s", numbers=["3.0"]))
     graph = view(tape.trace())
-    assert ends(graph) == [("w", "h", "data"), ("h", "item", "cut"), ("w", "loss", "data"), ("item", "loss", "ghost")]
-    assert [link.reason for link in graph.links if link.kind == "cut"] == ["item"]
+    assert ends(graph) == [("w", "h", "data"), ("h", by, "cut"), ("w", "loss", "data"), (by, "loss", "ghost")]
+    assert [link.reason for link in graph.links if link.kind == "cut"] == [by]
 
 
 def test_a_number_read_out_and_made_a_tensor_again_is_a_cut_that_shows_what_it_left() -> None:

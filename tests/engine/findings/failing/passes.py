@@ -213,7 +213,9 @@ TRIGGERS: dict[str, list[Row]] = {
     ],
     "cut_by_item": [
         Row(W + "loss = w.sum().item() * torch.ones(1)  #<\nloss.backward()\n", {"leaf": "w"}, True),
-        Row(W + "loss = torch.tensor((w.sum().item() - 10) ** 2)  #<\nloss.backward()\n", {"leaf": "w"}),
+        Row(W + "loss = torch.tensor((w.sum().item() - 10) ** 2)  #<\nloss.backward()\n", {"leaf": "w", "op": ".item()"}),
+        Row(W + "loss = float(w.sum() * 2) * torch.ones(1)  #<\nloss.backward()\n", {"leaf": "w", "op": "float(…)"}, True),
+        Row("import math\n" + W + "loss = math.sqrt(w.sum()) * torch.ones(1)  #<\nloss.backward()\n", {"leaf": "w", "op": "math.sqrt(…)"}),
     ],
     "cut_by_detach": [
         Row(W + "y = (w * 2).detach().sum() #<\ny.backward()\n", {"leaf": "w"}, True),

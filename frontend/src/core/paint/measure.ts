@@ -207,7 +207,8 @@ export function isShared(box: Box): boolean {
 }
 
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. Where that needs more room, or norms stand for several
- *  vectors, which would read as a wrong sum, only how many they are: `2 gradients → ‖4.5‖`. */
+ *  vectors, which would read as a wrong sum, only how many they are: `2 gradients → ‖4.5‖`. What came alone is told in
+ *  numbers or not at all, the cell above has it. */
 export function stripText(strip: Strip, words: Say, room = Infinity): string {
   const { terms, before } = strip
   if (terms.length === 0) return ''
@@ -218,13 +219,15 @@ export function stripText(strip: Strip, words: Say, room = Infinity): string {
   const [made, norm] = [listed!.pop()!, normed!.pop()!]
   const n = terms.length - (before && !terms[0] ? 1 : 0)
   const left = few === terms ? [] : [words('graph.more', { n: terms.length - 2 })]
-  const whole = (said: string[]) => `${plus([...said, ...left])} → `
-  const [all, count] = [whole(listed!) + made, n > 1 ? `${words('graph.gradients', { n })} → ` : whole(normed!)]
-  const told = [
-    ...(n > 1 && all.includes('‖') ? [] : [all, inDigits(all, 3)]),
-    ...(n > 1 ? [count + made, count + inDigits(made, 3)] : []), count + norm, `→ ${inDigits(made, 3)}`,
-  ]
-  return told.find((text) => textWidth(text, STRIP_TEXT) <= room) ?? `→ ${norm}`
+  const sum = plus([...listed!, ...left])
+  const all = `${sum} → ${made}`
+  const count = words('graph.gradients', { n })
+  const [most, least] = n > 1
+    ? [[all, `${count} → ${made}`], [`${count} → ${norm}`, count]]
+    : before ? [[all, sum], []] : [[all, `→ ${made}`], [`${plus(normed!)} → ${norm}`, `→ ${norm}`]]
+  const told = most.filter((text) => strip.kind === 'hook' || !text.includes('‖'))
+  const texts = [...told.flatMap((text) => [text, inDigits(text, 3)]), ...least]
+  return texts.find((text) => textWidth(text, STRIP_TEXT) <= room) ?? ''
 }
 
 export function stripLabel(strip: Strip, { story, words }: Measure): string {
@@ -321,11 +324,14 @@ function becomeOf(link: DrawnLink, tensor: Tensor, { story, sheet }: Measure): s
   return link.kind !== 'data' && op.broadcast?.some((one) => one.input === input) ? formatShape(shape) : ''
 }
 
+/** The number that all elements of a gradient are, else its norm. */
+export const labelText = (tensor: Tensor): string => briefs([tensor], 0)[0]!
+
 /** A gradient beside its lane: in full where it is small and has the room, else one number. */
 export function gradientLabel(tensor: Tensor, room: number): Display {
   const full = display(tensor)
   if (full.kind !== 'thumb' && (full.kind !== 'matrix' || full.width <= room)) return full
-  const text = briefs([tensor], 0)[0]!
+  const text = labelText(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 

@@ -189,7 +189,7 @@ export class Painter {
       marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: role })
       return
     }
-    const lit = stripText(strip, this.measure.words) !== ''
+    const lit = strip.terms.length > 0
     const none = leftOut && !lit ? this.measure.words('graph.no_arrival') : ''
     const label = none && textWidth(role, ASIDE) + textWidth(none, ASIDE) > w - 41 ? '' : role
     if (lit) marks.push({ k: 'rect', c: 'strip-done', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })

@@ -4,12 +4,11 @@ import type { Knot, LabelPlace, Wire } from '../layout/geometry'
 import type { DrawnLink } from '../layout/fold'
 import { extent } from '../layout/extent'
 import { LANE, lanePath, lanePathUp } from '../layout/route'
-import { formatNorm, normOf } from '../words/display'
-import { formatNumber, formatShape } from '../words/format'
+import { formatShape } from '../words/format'
 import { isGradient } from '../trace/collectives'
 import type { Item, Mark } from './marks'
 import {
-  capsuleText, capsuleWidth, cutText, cutWidth, forwardLabel, gradientLabel, LABEL, times, type Measure,
+  capsuleText, capsuleWidth, cutText, cutWidth, forwardLabel, gradientLabel, LABEL, labelText, times, type Measure,
 } from './measure'
 import type { LinkPaint } from './moment'
 import { arrowDown, arrowUp, displayMarks, iconMark, matrixMarks, sayCell } from './small-marks'
@@ -162,13 +161,12 @@ export class WirePainter {
     if (tensors.length < links.length) return null
     if (tensors.every((tensor) => tensor.data && tensor.data.length === tensors[0]!.data?.length)) {
       const sums = tensors[0]!.data!.map((_, at) => tensors.reduce((sum, tensor) => sum + Number(tensor.data![at]), 0))
-      if (sums.every((sum) => sum === sums[0])) return formatNumber(sums[0]!)
-      return `‖${formatNorm(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)))}‖`
+      return labelText({ ...tensors[0]!, data: sums, summary: null })
     }
     const { story } = this.measure
     const whole = links.length === story.linksOut(links[0]!.source).filter((link) => link.kind === 'data').length
     const [entering] = whole ? story.gradientsEntering(links[0]!.source).slice(-1) : []
-    return entering ? `‖${formatNorm(normOf(entering))}‖` : null
+    return entering ? labelText(entering) : null
   }
 
   /** A wire for those who hear it: what goes down it, what cuts it, what has come back up. */

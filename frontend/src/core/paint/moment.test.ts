@@ -152,8 +152,14 @@ describe('three passes over one leaf', () => {
     const told = (room: number) => stripText(met, words('en'), room)
     expect([400, 300, 200, 140, 60].map(told)).toEqual([
       '[0.1235, 10, 15] + [1, −1, 2] → [1.123, 9, 17]', '[0.123, 10, 15] + [1, −1, 2] → [1.12, 9, 17]',
-      '2 gradients → [1.123, 9, 17]', '2 gradients → ‖19.3‖', '→ ‖19.3‖',
+      '2 gradients → [1.123, 9, 17]', '2 gradients → ‖19.3‖', '',
     ])
+    const only = { ...below, kind: 'grad', terms: [null, met.result], result: met.result, before: true } as const
+    expect([400, 200, 135, 60].map((room) => stripText(only, words('en'), room))).toEqual([
+      'None + [1.123, 9, 17] → [1.123, 9, 17]', 'None + [1.123, 9, 17]', 'None + [1.12, 9, 17]', '',
+    ])
+    const large = row(1, 2, 3, 4, 5)
+    expect(stripText({ ...only, terms: [null, large], result: large }, words('en'))).toBe('')
     const many = { ...below, terms: [1, 2, 3].map(() => row(1, 2, 3, 4, 5)), result: row(3, 6, 9, 12, 15) }
     expect(stripText(many, words('en'))).toBe('3 gradients → ‖22.2‖')
     expect(view.at(stepOf(view, 'reset')).box(w).strip).toMatchObject({ terms: [], done: false })
@@ -360,6 +366,24 @@ test('a value that is infinite is trouble only where a finding stands', () => {
   const troubleWith = (findings: Trace['findings']) =>
     new View({ ...trace, tensors, findings }, graph, words('en'), PAGE).at(trace.timeline.length).box(square.id).trouble
   expect([troubleWith([]), troubleWith([finding as Trace['findings'][number]])]).toEqual(['', 'nonfinite'])
+})
+
+test('a node that sends on what is not finite is trouble where a finding stands, and so is the leaf it ends in', () => {
+  const { trace, graph } = load('scalar_expression')
+  const node = graph.boxes.find((box) => box.name === 'x ** 2')!.node!
+  const { visits, accumulations } = trace.passes[0]!
+  const sent = visits.find((visit) => visit.node === node)!.left.find((id) => id != null)
+  const bad = [sent, accumulations[0]!.after]
+  const tensors = trace.tensors.map((tensor) => (bad.includes(tensor.id) ? { ...tensor, data: ['nan' as const] } : tensor))
+  const finding = { code: 'root_at_zero', severity: 'warning' as const, nodes: [node] }
+  const told = (findings: Trace['findings'], back = 0) => {
+    const view = new View({ ...trace, tensors, findings }, graph, words('en'), PAGE)
+    const moment = view.at(trace.timeline.length - back)
+    return ['x ** 2', 'x', 'y'].map((name) => moment.box(boxNamed(view, name)).trouble)
+  }
+  expect(told([])).toEqual(['', '', ''])
+  expect(told([finding as Trace['findings'][number]])).toEqual(['nonfinite', 'nonfinite', ''])
+  expect(told([finding as Trace['findings'][number]], trace.timeline.length)).toEqual(['', '', ''])
 })
 
 test('an op that fails is where the forward run is, and no gradient', () => {

@@ -282,8 +282,10 @@ export class Story {
 
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
     if (this.lives.raisedHere(life, step)) return 'raised'
+    if (this.hasBadGrad(life) && isTroubled(latest(life.grads, step) ?? undefined)) return 'nonfinite'
     if (!this.isConcerned(life)) return ''
     if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
+    if (life.visits.some((visit) => visit.step <= step && this.makesNonFinite(visit))) return 'nonfinite'
     return this.isLeftOut(life, step) ? 'cut' : ''
   }
 
@@ -320,6 +322,17 @@ export class Story {
     return isTroubled(life.values[0]?.at) && !sources.some((link) => isTroubled(this.index.tensor(link.tensor)))
   }
 
+  /** Whether a visit was given a finite gradient and sent on one that is not. */
+  private makesNonFinite({ step, visit }: VisitAt): boolean {
+    const [given, sent] = [visit.entered, visit.left].map((ids) => ids.some((id) => isTroubled(this.index.tensor(id))))
+    return step > 0 && sent! && !given
+  }
+
+  /** Whether the `.grad` of a leaf ends as no finite number, in a run of which a node is to blame for something. */
+  private hasBadGrad({ grads }: Life): boolean {
+    return this.concerned.nodes.size > 0 && isTroubled(grads.at(-1)?.at ?? undefined)
+  }
+
   /** Whether a finding is about the code that cut a link; a cut that nothing suffers from is no alarm. */
   isFound(link: DrawnLink): boolean {
     return this.index.trace.findings.some(
@@ -333,7 +346,7 @@ export class Story {
 
   /** Whether a box may be in trouble at some step. */
   private isSuspect(life: Life): boolean {
-    return this.isConcerned(life) || this.lives.raisedHere(life, Infinity) !== null
+    return this.isConcerned(life) || this.hasBadGrad(life) || this.lives.raisedHere(life, Infinity) !== null
   }
 
   private isConcerned({ box }: Life): boolean {

@@ -5,7 +5,7 @@ import { brackets, positions } from '../ops/places'
 import { written } from '../ops/terms'
 import { plus, asTerm } from '../words/format'
 import { element, isShort, isSumOf, localsAt, UNKNOWN, type Local } from './local'
-import { codeOf, derivativeName, elements, nodeName } from './naming'
+import { codeOf, derivativeName, elements, nodeName, opName } from './naming'
 import { push, type TraceIndex } from './trace-index'
 
 /** Where a path begins: the gradient put in, an element that an op did not read, a node whose own factor is not known,
@@ -168,7 +168,9 @@ export function returnedFor(index: TraceIndex, leaf: string, step: number): Retu
 /** `SelectBackward0 · x[1, 2]` of a node inside a call that has no name of its own. */
 export function senderName(index: TraceIndex, node: Node): string {
   const [name, op] = [derivativeName(index, node), index.op(node.op)]
-  return name === node.type && op ? `${name} · ${codeOf(index, op)}` : name
+  if (name !== node.type || !op) return name
+  const [made, code] = [opName(index, op), codeOf(index, op)]
+  return made === code ? `${name} · ${code}` : made
 }
 
 /** Of several contributions by nodes that are called alike and stand in one line, the how manieth each is going

@@ -41,6 +41,16 @@ test('no two names of factors are cut to the same', () => {
   expect(named(['MulBackward0', 'y * 2'], ['MulBackward0', 'y * 2']).names).toEqual(['y * 2', 'y * 2'])
 })
 
+test('nodes inside one call are called as what it gave', () => {
+  const nodes = ['BmmBackward0', 'ViewBackward0'].map((type, n): Node => ({ id: `m${n}`, type, op: 'q', edges: [] }))
+  const ops = [{ ...op, id: 'q', called: "torch.einsum('ij,jk', M, N)", outputs: ['r'], nodes: ['m0', 'm1'] }]
+  const tensors = [{ ...trace.tensors[0]!, id: 'r', names: ['r'] }]
+  const index = new TraceIndex({ ...trace, ops, nodes, tensors })
+  const start = { kind: 'seed' as const, node: undefined, value: 1, place: '', products: 0 }
+  const factors = nodes.map((node) => ({ node, value: 1, text: '1', place: '' }))
+  expect([...namesOn(index, [{ start, factors, value: 1 }]).values()]).toEqual(['r', 'r'])
+})
+
 test('a row of factors is told by its ends', () => {
   const { nodes } = named(['AddBackward0', 'a'], ['AddBackward0', 'b'])
   const names = new Map(nodes.map((node, n) => [node, 'ab'[n]!]))

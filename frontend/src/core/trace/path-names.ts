@@ -3,7 +3,7 @@
 import type { Words } from '../words/sentences'
 import type { Factor, Path, Start } from './contributions'
 import type { Node } from '../../api/types'
-import { codeOf, derivativeName, shortType } from './naming'
+import { derivativeName, opName, shortType } from './naming'
 import type { TraceIndex } from './trace-index'
 
 const MOST_LETTERS = 18
@@ -22,15 +22,15 @@ export function namesOn(index: TraceIndex, paths: readonly Path[]): ReadonlyMap<
     const others = named.filter((other) => other.full !== full)
     const name = [shortened, ends].map((cut) => [cut(full), others.every((other) => cut(other.full) !== cut(full))])
       .find(([, isOwn]) => isOwn)?.[0] ?? full
-    const isTyped = named.some((other) => other.full === full && other.type !== type)
+    const isTyped = named.some((other) => other.full === full && other.type !== type && other.node.op !== node.op)
     return [node, isTyped ? `${name} · ${type}` : `${name}`]
   }))
 }
 
-/** Of a node on the way inside a call the code of the call. */
+/** Of a node on the way inside a call what the call gave. */
 function fullName(index: TraceIndex, node: Node): string {
   const [name, op] = [derivativeName(index, node), index.op(node.op)]
-  return name === node.type && op ? codeOf(index, op) : name
+  return name === node.type && op ? opName(index, op) : name
 }
 
 /** A text of few letters: without the middle of a chain of calls or of a sum, or without what its calls are given; of

@@ -64,8 +64,19 @@ def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: s
         return ()
     named = [word.value for word in made.keywords if word.arg == size]
     node = next(iter([*named, *made.args]), None)
-    is_wrong = isinstance(node, ast.Constant) and node.value == wrong
-    return (case.code.replace(node, right),) if node is not None and is_wrong else ()
+    factors = _factors(node)
+    return (case.code.replace(node, right),) if node is not None and factors and math.prod(factors) == wrong else ()
+
+
+def _factors(node: ast.expr | None) -> tuple[int, ...]:
+    """The whole numbers that a number is written as the product of, `4 * 28 * 28`; nothing for anything else."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return (value,)
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            before, after = _factors(left), _factors(right)
+            return (*before, *after) if before and after else ()
+    return ()
 
 
 def linear(case: Case) -> Finding:

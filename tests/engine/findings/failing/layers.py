@@ -25,6 +25,11 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(
+            "net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(4 * 28 * 28, 2))\nnet(torch.ones(2, 1, 28, 28)) #<\n",
+            {"got": "2704", "wanted": "3136"},
+            True,
+        ),
+        Row(
             X + "net = nn.Linear(4, 2)\nnet(x) #<\n",
             {"layer": "net", "got": "3", "wanted": "4", "made_line": "6"},
             True,

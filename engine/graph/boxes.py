@@ -95,6 +95,7 @@ class Drawing:
         is_read = reason == "item" and len(op.inputs) == 1  # the number that it gives is the one that it is given
         tensor = op.outputs[0] if op.outputs else op.inputs[0] if is_read else None
         text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
+        named = "" if reason == "function" else self.index.name_of_all(op.outputs)  # the Function's result has it
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(
             id=op.id,
@@ -102,7 +103,7 @@ class Drawing:
             title=taker_of(self.index.code.call_at(op.span), op.name) if reason == "item" else op.name,
             family="ghost",
             place=(self.index.op_at[op.id], 0),
-            name=self.index.name_of_all(op.outputs) or text,
+            name=named or text,
             op=op,
             tensor=tensor,
             reason=reason,

@@ -110,6 +110,7 @@ def test_a_cut_is_called_by_its_cause() -> None:
 def test_the_inside_of_a_custom_function_is_no_cut() -> None:
     graph = graph_of(OWN)
     assert sorted(box.reason for box in graph.boxes if box.title == "pow") == ["function", "no_grad"]
+    assert [box.name for box in graph.boxes if box.reason == "function"] == ["x ** 3"], "y is what the Function gave"
     assert [link.reason for link in graph.links if link.kind == "cut"] == ["no_grad"]
 
 

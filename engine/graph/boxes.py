@@ -157,13 +157,14 @@ class Drawing:
                 continue
             reason = self._reason(op) if is_met else draft.reason
             cut = record.requires_grad and reason in CUTS
+            spelled = "data" if op.name == "data" else draft.title if reason == "item" else reason
             self.links.append(
                 Link(
                     source=source,
                     target=draft.id,
                     kind="cut" if cut else "ghost",
                     tensor=tensor,
-                    reason=("data" if op.name == "data" else draft.title if reason == "item" else reason) if cut else "",
+                    reason=spelled if cut else "",
                     span=op.span if cut else None,
                 )
             )

@@ -26,7 +26,7 @@ def called(call: ast.Call) -> str:
 
 
 def taker_of(call: ast.Call | None, op: str) -> str:
-    """What a program takes a tensor's number out with: `float` of `float(x)`, which asks the tensor for `item` itself."""
+    """What a program takes a tensor's number out with: `float` of `float(x)`, which asks for `item` itself."""
     return dotted(call.func) if call is not None and called(call) != op and dotted(call.func) else op
 
 

@@ -1064,7 +1064,7 @@ export interface Link {
    */
   op?: string | null;
   /**
-   * What cut it: `detach`, `data`, `item`, `no_grad`, `inference_mode`, `set_grad_enabled`, `tensor`.
+   * What cut it: `detach`, `data`, `no_grad`, `inference_mode`, `set_grad_enabled`, `tensor`, or what took a number out, such as `item` or `float`.
    */
   reason?: string;
   /**

@@ -98,8 +98,8 @@ class Link(Record, frozen=True):
     broadcast: tuple[int, ...] = ()
     """Axes over which the gradient is summed on the way back."""
     reason: str = ""
-    """What cut it: `detach`, `data`, `no_grad`, `inference_mode`, `set_grad_enabled`, `tensor`, or what took a number out,
-    such as `item` or `float`."""
+    """What cut it: `detach`, `data`, `no_grad`, `inference_mode`, `set_grad_enabled`, `tensor`, or what took a number
+    out, such as `item` or `float`."""
     span: Span | None = None
     """The code that cut it."""
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Step, Variable } from '../../api/types'
+import type { Step, Tensor, Variable } from '../../api/types'
 import { load } from '../fixtures/load'
 import { TraceIndex, passOfStep } from './trace-index'
 import { words } from '../words/bundled'
@@ -210,6 +210,11 @@ test('an accumulation is told with its terms, in both languages', () => {
     text: 'Add to w.grad:', value: '[2, −4] + [3, 3] → [5, −1]', tone: 'gradient',
   })
   expect(tell(index, second, words('zh')).text).toBe('累加到 w.grad：')
+  const long = (at: number): Tensor['data'] => Array.from({ length: 9 }, (_, n) => at + n)
+  const tensors = index.trace.tensors.map((one, at) => (one.shape.length === 0 ? one : { ...one, shape: [9], data: long(at) }))
+  const large = new TraceIndex({ ...index.trace, tensors })
+  expect(tell(large, second, words('en')).value).toMatch(/^2 gradients → ‖[\d.]+‖$/)
+  expect(tell(large, then.accounts[0]!.entries[0]!.step, words('en')).value).toMatch(/^‖[\d.]+‖$/)
 })
 
 test('marks of the timeline keep to their side and their labels apart', () => {

@@ -107,7 +107,7 @@ export class Values {
   name(place: string): string {
     const named = (node: Node | undefined): string => {
       const name = nodeName(this.index, node)
-      return name === node?.type ? '' : name
+      return name === node?.type ? '' : this.spelled(name, this.index.made(node?.id ?? ''))
     }
     const own = named(this.node)
     if (place === 'result') return own
@@ -133,12 +133,17 @@ export class Values {
     }
     const edge = this.node.edges.find((edge) => edge.name === place)
     const from = this.index.node(edge?.to)
-    const name = nameOf(this.index, value) || (edge?.input_nr ? '' : named(from))
+    const name = this.spelled(nameOf(this.index, value), value) || (edge?.input_nr ? '' : named(from))
     // What is made on the way inside a call has no name of its own; what is changed in place keeps its.
     const isOwn = name === own && !this.isChanged(value)
     if (!from || from.variable || (name && !isOwn)) return isOwn ? '' : name
     const short = value && (listText(value) || (value.shape.length === 0 && brief(value)))
     return `${shortType(from.type)}(…)${this.piece(edge!)}${short ? ` = ${short}` : ''}`
+  }
+
+  /** A name that is more than what its op is called, as `add` is where `sum` adds up. */
+  private spelled(name: string, tensor: Tensor | undefined): string {
+    return name === this.index.producer(tensor?.id ?? '')?.name && !tensor?.names?.length ? '' : name
   }
 
   /** Whether the node changed a tensor in place. */

@@ -116,6 +116,8 @@ test('what has no name inside a call is told by the node that made it', () => {
   const ops = trace.ops.map((op) => (op.nodes.includes(inner.id) ? { ...op, outputs: [], nodes: [] } : op))
   const valued = trace.tensors.map((tensor) => (tensor.grad_fn?.node === inner.id ? { ...tensor, names: [] } : tensor))
   expect(names({ ...trace, nodes, ops, tensors: valued })[0]).toBe('a Pow(…) = 4')
+  const unspelled = trace.ops.map((op) => (op.nodes.includes(inner.id) ? { ...op, called: op.name } : op))
+  expect(names({ ...trace, ops: unspelled, tensors: valued })[0]).toBe('a Pow(…) = 4')
   const pieces = nameless.nodes.map((node) => ({
     ...node, edges: node.edges.map((edge) => (edge.to === inner.id ? { ...edge, input_nr: 1 } : edge)),
   }))

@@ -23,13 +23,17 @@ export interface Told {
 
 const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => ({ text, value, tone })
 
-/** `2.25 + 2.25 → 4.5`, in two lines; more than three terms are counted. */
+/** `2.25 + 2.25 → 4.5`, in two lines; more than three terms are counted, and norms, which do not add up. */
 function sumText(
   index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words,
 ): string {
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
   const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)), 72)
   const more = terms.length - few.length
+  if (parts.some((part) => part?.includes('‖'))) {
+    const n = terms.filter(Boolean).length
+    return n > 1 ? `${t('graph.gradients', { n })}${sum ? ` → ${sum}` : ''}` : parts.find(Boolean)!
+  }
   const told = [...parts.map((part) => part ?? 'None'), ...more > 0 ? [t('graph.more', { n: more })] : []]
   return `${plus(told)}${sum ? ` → ${sum}` : ''}`
 }

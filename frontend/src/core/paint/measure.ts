@@ -213,18 +213,18 @@ export function stripText(strip: Strip, words: Say, room = Infinity): string {
   const { terms, before } = strip
   if (terms.length === 0) return ''
   const few = terms.length > 3 ? terms.slice(0, 2) : terms
-  const [listed, normed] = [Infinity, 0].map((most) =>
-    briefs([...few, strip.done ? strip.result : null], most).map(
-      (text, at) => text ?? (at === 0 && before ? 'None' : '·')))
-  const [made, norm] = [listed!.pop()!, normed!.pop()!]
+  const result = strip.done ? strip.result : null
+  const listed = briefs([...few, result], Infinity).map((text, at) => text ?? (at === 0 && before ? 'None' : '·'))
+  const made = listed.pop()!
+  const norm = result ? labelText(result) : made
   const n = terms.length - (before && !terms[0] ? 1 : 0)
   const left = few === terms ? [] : [words('graph.more', { n: terms.length - 2 })]
-  const sum = plus([...listed!, ...left])
+  const sum = plus([...listed, ...left])
   const all = `${sum} → ${made}`
   const count = words('graph.gradients', { n })
   const [most, least] = n > 1
     ? [[all, `${count} → ${made}`], [`${count} → ${norm}`, count]]
-    : before ? [[all, sum], []] : [[all, `→ ${made}`], [`${plus(normed!)} → ${norm}`, `→ ${norm}`]]
+    : before ? [[all, sum], []] : [[all, `→ ${made}`], [`→ ${norm}`]]
   const told = most.filter((text) => strip.kind === 'hook' || !text.includes('‖'))
   const texts = [...told.flatMap((text) => [text, inDigits(text, 3)]), ...least]
   return texts.find((text) => textWidth(text, STRIP_TEXT) <= room) ?? ''

@@ -282,10 +282,9 @@ export class Story {
 
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
     if (this.lives.raisedHere(life, step)) return 'raised'
-    if (this.hasBadGrad(life) && isTroubled(latest(life.grads, step) ?? undefined)) return 'nonfinite'
     if (!this.isConcerned(life)) return ''
-    if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
-    if (life.visits.some((visit) => visit.step <= step && this.makesNonFinite(visit))) return 'nonfinite'
+    const made = isTroubled(latest(life.grads, step)) || life.visits.some((visit) => this.makesNonFinite(visit, step))
+    if (made || (step >= life.forwardStep && this.isFirstNonFinite(life))) return 'nonfinite'
     return this.isLeftOut(life, step) ? 'cut' : ''
   }
 
@@ -323,14 +322,9 @@ export class Story {
   }
 
   /** Whether a visit was given a finite gradient and sent on one that is not. */
-  private makesNonFinite({ step, visit }: VisitAt): boolean {
-    const [given, sent] = [visit.entered, visit.left].map((ids) => ids.some((id) => isTroubled(this.index.tensor(id))))
-    return step > 0 && sent! && !given
-  }
-
-  /** Whether the `.grad` of a leaf ends as no finite number, in a run of which a node is to blame for something. */
-  private hasBadGrad({ grads }: Life): boolean {
-    return this.concerned.nodes.size > 0 && isTroubled(grads.at(-1)?.at ?? undefined)
+  private makesNonFinite({ step, visit: { left, entered } }: VisitAt, now: number): boolean {
+    const isAny = (ids: typeof left) => ids.some((id) => isTroubled(this.index.tensor(id)))
+    return step > 0 && step <= now && isAny(left) && !isAny(entered)
   }
 
   /** Whether a finding is about the code that cut a link; a cut that nothing suffers from is no alarm. */
@@ -346,12 +340,14 @@ export class Story {
 
   /** Whether a box may be in trouble at some step. */
   private isSuspect(life: Life): boolean {
-    return this.isConcerned(life) || this.hasBadGrad(life) || this.lives.raisedHere(life, Infinity) !== null
+    return this.isConcerned(life) || this.lives.raisedHere(life, Infinity) !== null
   }
 
-  private isConcerned({ box }: Life): boolean {
+  /** Whether a finding is about a box, or about a node and the `.grad` of this leaf ends as no finite number. */
+  private isConcerned({ box, grads }: Life): boolean {
     const { nodes, tensors } = this.concerned
-    return nodes.has(box.node ?? '') || (box.tensor != null && tensors.has(this.index.identity(box.tensor)))
+    return nodes.has(box.node ?? '') || (nodes.size > 0 && isTroubled(grads.at(-1)?.at)) ||
+      (box.tensor != null && tensors.has(this.index.identity(box.tensor)))
   }
 
   private paintLink(link: DrawnLink, step: number, event: Step | undefined, currentBox: string | null): LinkPaint {
@@ -432,4 +428,4 @@ function shortCall(text: string, most: number): string {
   return short.length > most ? `${short.slice(0, most - 1)}…` : short
 }
 
-const isTroubled = (tensor: Tensor | undefined): boolean => !!tensor && nonFiniteText(tensor) !== ''
+const isTroubled = (tensor: Tensor | null | undefined): boolean => !!tensor && nonFiniteText(tensor) !== ''

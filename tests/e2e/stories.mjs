@@ -735,6 +735,10 @@ const stories = {
       return [getComputedStyle(name.querySelector('.earlier')).visibility, seen.join(' ')]
     })
     check(told[0] === 'visible' && /^(\[.*?\]|\S+) \+ /.test(told[1]), `what is left of the ledger's equations begins as ${told[1]}`)
+    const leaves = [...'abcdefgh'].map((letter) => `leaf_${letter}`)
+    await run(page, `import torch\n${leaves.map((leaf) => `${leaf} = torch.ones(4, requires_grad=True)\n`).join('')}(${leaves.join(' * ')}).sum().backward()\n`)
+    await list.locator('.account.cut .name').first().evaluate((name) => name.click())
+    await until(() => list.evaluate((one) => getComputedStyle(one.firstElementChild).opacity), (opacity) => opacity === '1', 'a leaf that comes first in the ledger')
   },
 
   async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {

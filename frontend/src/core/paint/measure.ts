@@ -220,13 +220,11 @@ export function stripText(strip: Strip, words: Say, room = Infinity): string {
   const n = terms.length - (before && !terms[0] ? 1 : 0)
   const left = few === terms ? [] : [words('graph.more', { n: terms.length - 2 })]
   const sum = plus([...listed, ...left])
-  const all = `${sum} → ${made}`
-  const count = words('graph.gradients', { n })
-  const [most, least] = n > 1
-    ? [[all, `${count} → ${made}`], [`${count} → ${norm}`, count]]
-    : before ? [[all, sum], []] : [[all, `→ ${made}`], [`→ ${norm}`]]
-  const told = most.filter((text) => strip.kind === 'hook' || !text.includes('‖'))
-  const texts = [...told.flatMap((text) => [text, inDigits(text, 3)]), ...least]
+  const isAlone = n < 2 && before
+  const head = n > 1 ? `${words('graph.gradients', { n })} → ` : '→ '
+  const told = [`${sum} → ${made}`, isAlone ? sum : head + made].filter(
+    (text) => strip.kind === 'hook' || !text.includes('‖'))
+  const texts = [...told.flatMap((text) => [text, inDigits(text, 3)]), ...(isAlone ? [] : [head + norm])]
   return texts.find((text) => textWidth(text, STRIP_TEXT) <= room) ?? ''
 }
 

@@ -30,12 +30,11 @@ function sumText(
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
   const [sum, ...parts] = briefs([total, ...few].map((id) => index.tensor(id)), 72)
   const more = terms.length - few.length
-  if (parts.some((part) => part?.includes('‖'))) {
-    const n = terms.filter(Boolean).length
-    return n > 1 ? `${t('graph.gradients', { n })}${sum ? ` → ${sum}` : ''}` : parts.find(Boolean)!
-  }
+  const isNormed = parts.some((part) => part?.includes('‖'))
+  const n = terms.filter(Boolean).length
+  if (isNormed && n < 2) return sum ?? ''
   const told = [...parts.map((part) => part ?? 'None'), ...more > 0 ? [t('graph.more', { n: more })] : []]
-  return `${plus(told)}${sum ? ` → ${sum}` : ''}`
+  return `${isNormed ? t('graph.gradients', { n }) : plus(told)}${sum ? ` → ${sum}` : ''}`
 }
 
 /** A tensor, or what it became, told alike; where both are written the same, with what was added: `3 + 1e−5 → 3`. */

@@ -7,7 +7,7 @@ import type { TraceIndex, VisitAt } from '../trace/trace-index'
 import { stepOfGrads } from '../trace/visits'
 import { exchangesOf, metBy, type Exchanged } from '../trace/collectives'
 import { groupLife, type GroupLife } from './group-life'
-import { latest, Lives, type Life } from './lives'
+import { lastVisit, latest, Lives, type Life } from './lives'
 import { Strips, type Strip } from './strips'
 
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
@@ -283,8 +283,9 @@ export class Story {
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
     if (this.lives.raisedHere(life, step)) return 'raised'
     if (!this.isConcerned(life)) return ''
-    const made = isTroubled(latest(life.grads, step)) || life.visits.some((visit) => this.makesNonFinite(visit, step))
-    if (made || (step >= life.forwardStep && this.isFirstNonFinite(life))) return 'nonfinite'
+    const sent = lastVisit(life.visits, step)?.visit.left.map((id) => this.index.tensor(id)) ?? []
+    if ([latest(life.grads, step), ...sent].some(isTroubled)) return 'nonfinite'
+    if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
     return this.isLeftOut(life, step) ? 'cut' : ''
   }
 
@@ -319,12 +320,6 @@ export class Story {
   private isFirstNonFinite(life: Life): boolean {
     const sources = this.lives.linksInto.get(life.box.id) ?? []
     return isTroubled(life.values[0]?.at) && !sources.some((link) => isTroubled(this.index.tensor(link.tensor)))
-  }
-
-  /** Whether a visit was given a finite gradient and sent on one that is not. */
-  private makesNonFinite({ step, visit: { left, entered } }: VisitAt, now: number): boolean {
-    const isAny = (ids: typeof left) => ids.some((id) => isTroubled(this.index.tensor(id)))
-    return step > 0 && step <= now && isAny(left) && !isAny(entered)
   }
 
   /** Whether a finding is about the code that cut a link; a cut that nothing suffers from is no alarm. */

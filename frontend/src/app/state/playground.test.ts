@@ -79,9 +79,11 @@ test('at the end of a model it is told of where its pass began, of a small graph
     page.view.change({ step: run.trace.timeline.length })
     const { node } = page.view.toldBox!
     const [first] = run.trace.passes
-    return [node === first!.roots[0]!.node, node === first!.accumulations.at(-1)!.node]
+    return [
+      node === first!.roots[0]!.node, node === first!.accumulations.at(-1)!.node, page.view.opensAt?.node === node,
+    ]
   }
-  expect([await told('attention'), await told('broadcasting')]).toEqual([[true, false], [false, true]])
+  expect([await told('attention'), await told('broadcasting')]).toEqual([[true, false, false], [false, true, true]])
 })
 
 test('what named parts of the last run goes with it', async () => {

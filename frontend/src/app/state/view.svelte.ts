@@ -109,6 +109,13 @@ export class PageView {
     const changed = change && this.run.find?.ofTensor(change.leaf ?? change.after ?? change.before)
     return this.selectedBox ?? changed ?? this.followedBox
   })
+  /** What the picture opens at where it has no trouble to show: of a small graph too large for its window what is told
+   *  of beside it, and not where its pass began. */
+  readonly opensAt: Box | undefined = $derived.by(() => {
+    const { graph, trace } = this.run
+    const isWell = trace && !trace.failure && trace.findings.every(({ severity }) => severity === 'note')
+    return isWell && graph && isSmall(graph.boxes.length, graph.groups) ? this.toldBox : undefined
+  })
 
   constructor(run: Run, draft: Draft) {
     this.run = run

@@ -8,7 +8,7 @@ import { cover, LANE, middleOf } from './route'
 const LEFT_OF_LANE = LANE + 9
 const RIGHT_OF_LANE = LANE + 10
 const SLIDE = 8
-const MARGIN = 2
+const MARGIN = 1
 const APART = 5
 const DOT = 5
 
@@ -85,6 +85,11 @@ function put(
 ): LabelPlace | null {
   if (variants.length === 0) return null
   const spots = [...spotsAlong(knots, side)]
+  // beside the capsule, which stands in the middle of a short wire
+  if (badge?.text === 0) {
+    const { x, y, w, h } = badge
+    spots.push({ x: x + side * (w / 2 - LANE - 4), top: y - h / 2, room: h, start: 0.5 })
+  }
   const parted = spots.map((spot) => {
     const top = Math.max(spot.top, trunk)
     return { ...spot, top, room: spot.room - (top - spot.top) }

@@ -7,16 +7,16 @@ import { placeLabels } from './labels'
 import { layout } from './layout'
 import { EMBED } from '../paint/measure'
 import { openingChoice } from './opening'
-import { PAGE } from '../paint/annotations'
+import { PAGE, TIGHTER } from '../paint/annotations'
 import { cover } from './route'
 import { layoutInput } from '../paint/sizes'
 import { View } from '../paint/view'
 import { WirePainter } from '../paint/wires'
 import { words } from '../words/bundled'
 
-function viewOf(name: (typeof NAMES)[number]): View {
+function viewOf(name: (typeof NAMES)[number], room = PAGE): View {
   const { trace, graph } = load(name)
-  return new View(trace, graph, words('zh'), PAGE)
+  return new View(trace, graph, words('zh'), room)
 }
 
 function everything(view: View): Set<string> {
@@ -29,6 +29,7 @@ const CASES = NAMES.flatMap((name) => {
     { name: `${name}, as it opens`, input: layoutInput(view.measure, null) },
     { name: `${name}, all open`, input: layoutInput(view.measure, everything(view)) },
     { name: `${name}, all folded`, input: layoutInput(view.measure, new Set()) },
+    { name: `${name}, in a small window`, input: layoutInput(viewOf(name, TIGHTER.at(-1)).measure, null) },
     {
       name: `${name}, in an embed`,
       input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), EMBED).measure, null),
@@ -252,7 +253,7 @@ test('a folded group that a pass starts from has room for that under it', () => 
   const all = { id: 'all', title: 'all', type: '', kind: 'loop' as const, parent: null, size: graph.boxes.length }
   const boxes = graph.boxes.map((box) => ({ ...box, group: 'all' }))
   const view = new View(trace, { ...graph, boxes, groups: [all] }, words('en'), PAGE)
-  expect(layoutInput(view.measure, new Set()).groups[0]!.tail).toBe(30)
+  expect(layoutInput(view.measure, new Set()).groups[0]!.tail).toBe(26)
   expect(layoutInput(fan(6).measure, new Set()).groups[0]!.tail).toBe(6)
 })
 

@@ -165,7 +165,7 @@ class Sheet {
     for (const hop of hops)
       if (hop.to.startsWith('out ')) add(hop.to, { size: PIN, box: null, side: 0, tail: 0, role: 'out' })
     bundle(level, hops, this.groups)
-    level.shape = shapeOf(level, this.input.gap, (key) => this.groups.has(key))
+    level.shape = shapeOf(level, this.input.gap, this.input.beside, (key) => this.groups.has(key))
     this.levels.set(id, level)
     return level
   }

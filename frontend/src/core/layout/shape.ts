@@ -6,6 +6,7 @@ import { isBackToFront, merged, Spacing, type Band } from './bands'
 import { HEADER } from './extent'
 import type { Knot } from './geometry'
 import { nodeOf, type Bundle, type Level, type Shape } from './level'
+import { narrowed, type Upright } from './narrow'
 import { round } from './round'
 import { partsOf, shelve } from './shelves'
 import { inOrder, lanesOf, passing } from './turns'
@@ -19,6 +20,8 @@ export const NODE_SEP = 28
 /** Between ranks whose wires say nothing. */
 const LEAST_GAP = 28
 const LABEL_LINE = 14
+/** Half of what a wire beside boxes takes. */
+const LANES = 8
 
 /** Levels already laid out, by structure: identical layers are laid out once. */
 const known = new Map<string, Shape>()
@@ -35,12 +38,12 @@ interface Pair {
 }
 
 /** `gap`: between ranks whose wires say something; `isGroup`: whether a node is a group. */
-export function shapeOf(level: Level, gap: number, isGroup: (key: string) => boolean): Shape {
+export function shapeOf(level: Level, gap: number, beside: number, isGroup: (key: string) => boolean): Shape {
   const key = structure(level, gap, isGroup)
   const cached = known.get(key)
   if (cached) return cached
   if (known.size >= MOST_KNOWN) known.clear()
-  const shape = new Shaper(level, gap, isGroup).shape()
+  const shape = new Shaper(level, gap, beside, isGroup).shape()
   known.set(key, shape)
   return shape
 }
@@ -62,8 +65,14 @@ class Shaper {
   constructor(
     private readonly level: Level,
     private readonly gap: number,
+    private readonly beside: number,
     private readonly isGroup: (key: string) => boolean,
   ) {}
+
+  /** Whether boxes are as near to each other as they can be. */
+  private get isNear(): boolean {
+    return this.gap < LEAST_GAP
+  }
 
   shape(): Shape {
     const { level } = this
@@ -81,7 +90,7 @@ class Shaper {
     }
     const beside = passing(level, pairs)
     for (const { from, to, reserve, count } of thinned(pairs.filter((_, at) => !beside.has(at)), level)) {
-      const width = reserve + (count > 1 ? 152 : 0)
+      const width = (this.isNear ? 0 : reserve) + (count > 1 ? 152 : 0)
       graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
     }
     this.stack(graph, pairs)
@@ -160,13 +169,17 @@ class Shaper {
 
   private read(graph: Graph, level: Level, pairs: readonly Pair[], beside: ReadonlySet<number>): Shape {
     const ranked = abreast(level, pairs, level.nodes.map((_, at) => graph.node(String(at)) as Centre))
-    const stood = gathered(level, pairs, ranked)
-    const centres = inOrder(level, beside, stood)
+    const apart = gathered(level, pairs, ranked)
+    const stood = inOrder(level, beside, apart)
     const dagres = pairs.map(({ from, to }) => {
       const edge = graph.edge(String(from), String(to)) as { points: Centre[] } | undefined
-      return stood[from] === ranked[from] ? (edge?.points ?? []).slice(1, -1) : []
+      return apart[from] === ranked[from] ? (edge?.points ?? []).slice(1, -1) : []
     })
-    const rawPairs = lanesOf(level, pairs, beside, centres, dagres)
+    const sign = isBackToFront(level, stood) ? -1 : 1
+    const mirrored = ({ x, y }: Centre): Centre => ({ x: sign * x, y })
+    const wide = stood.map(mirrored)
+    const along = lanesOf(level, pairs, beside, stood, dagres).map((points) => points.map(mirrored))
+    const [centres, rawPairs] = this.isNear && level.id === '' ? this.narrowed(wide, along, pairs) : [wide, along]
     const bands = merged(
       level.nodes.flatMap((node, at) =>
         node.role === 'item'
@@ -176,16 +189,15 @@ class Shaper {
     )
     const spacing = new Spacing(bands, this.gaps(level, bands, centres))
     // Labels of a long wire stand beside it, inside the group.
-    const rooms = pairs.map(({ reserve, shape }, at): readonly [number, number] =>
-      beside.has(at) ? [shape, reserve / 2] : rawPairs[at]!.length > 2 ? [reserve / 2, reserve / 2] : [0, 0])
-    const sign = isBackToFront(level, centres) ? -1 : 1
+    const rooms = pairs.map(({ reserve, shape }, at): readonly [number, number] => {
+      if (beside.has(at)) return [shape, reserve / 2]
+      return !this.isNear && rawPairs[at]!.length > 2 ? [reserve / 2, reserve / 2] : [0, 0]
+    })
     const xs = [
-      ...level.nodes.flatMap((node, at) => [
-        sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2,
-      ]),
+      ...level.nodes.flatMap(({ size }, at) => [centres[at]!.x - size.w / 2, centres[at]!.x + size.w / 2]),
       ...rawPairs.flatMap((points, at) => {
         const [before, behind] = rooms[at]!
-        return points.flatMap(({ x }) => [sign * x - before, sign * x + behind])
+        return points.flatMap(({ x }) => [x - before, x + behind])
       }),
     ]
     const [left, right] = [Math.min(...xs), Math.max(...xs)]
@@ -195,16 +207,16 @@ class Shaper {
     const narrow = Math.max(right - left + 2 * padX, isTop ? 0 : level.header + 2 * PAD_X)
     const middle = (narrow - right - left) / 2
     // The lanes that enter through the top part the room of the title.
-    const pins = level.nodes.flatMap(({ role }, at) => (role === 'in' ? [sign * centres[at]!.x + middle] : []))
+    const pins = level.nodes.flatMap(({ role }, at) => (role === 'in' ? [centres[at]!.x + middle] : []))
     const ends = [0, ...pins.sort((a, b) => a - b), narrow]
     const most = Math.max(...ends.slice(1).map((end, at) => end - ends[at]!))
     const lack = isTop || pins.length === 0 ? 0 : Math.max(0, Math.min(level.title, MOST_TITLE) + TITLE_PAD - most)
     const [first, last] = [ends[1]!, narrow - ends.at(-2)!]
     const more = lack > 0 ? 4 * Math.ceil((lack + most - Math.max(first, last)) / 4) : 0
-    const [wide, shift] = [narrow + more, middle + (first > last ? more : 0)]
+    const [titled, shift] = [narrow + more, middle + (first > last ? more : 0)]
     const h = isTop ? spacing.height : HEADER + spacing.height + PAD_BOTTOM
     const nodes = level.nodes.map((node, at): Knot => {
-      const x = round(sign * centres[at]!.x + shift)
+      const x = round(centres[at]!.x + shift)
       if (node.role !== 'item') return [x, node.role === 'in' ? 0 : round(h)]
       return [x, round(top + spacing.at(centres[at]!.y - node.size.h / 2))]
     })
@@ -214,14 +226,42 @@ class Shaper {
       return round(top + spacing.at(node.role === 'in' ? band.bottom : band.top))
     })
     return {
-      w: Math.round(wide), // half of it is a place of a lane, too
+      w: Math.round(titled), // half of it is a place of a lane, too
       h: round(h),
       nodes,
       reaches,
-      pairs: rawPairs.map((points) =>
-        points.map(({ x, y }): Knot => [round(sign * x + shift), round(top + spacing.at(y))]),
-      ),
+      pairs: rawPairs.map((points) => points.map(({ x, y }): Knot => [round(x + shift), round(top + spacing.at(y))])),
     }
+  }
+
+  /** Nodes and wires as near to each other sideways as their order allows; constants stand only at the left. */
+  private narrowed(
+    centres: readonly Centre[], points: readonly Centre[][], pairs: readonly Pair[],
+  ): [readonly Centre[], readonly Centre[][]] {
+    const nodes = this.level.nodes.map(({ size, side, box }, at): Upright => {
+      const { x, y } = centres[at]!
+      const [half, reach] = [(box ?? size).w / 2, size.h / 2]
+      return { x, left: half + side, right: half + Math.min(side, this.beside), top: y - reach, bottom: y + reach }
+    })
+    const ranks = merged(nodes.map(({ top, bottom }) => ({ top, bottom })))
+    const all = [...nodes]
+    const joined: [number, number][] = []
+    const places = points.map((along, at) => {
+      let before = pairs[at]!.from
+      const kept = along.map(({ x, y }) => {
+        const rank = ranks.find(({ top, bottom }) => top <= y && y <= bottom) ?? { top: y, bottom: y }
+        joined.push([before, all.length])
+        before = all.length
+        return all.push({ x, left: LANES, right: LANES, ...rank }) - 1
+      })
+      joined.push([before, pairs[at]!.to])
+      return kept
+    })
+    const xs = narrowed(all, joined)
+    return [
+      centres.map(({ y }, at) => ({ x: xs[at]!, y })),
+      points.map((along, at) => along.map(({ y }, place) => ({ x: xs[places[at]![place]!]!, y }))),
+    ]
   }
 
   /** Room before the first rank, between ranks, and after the last. */
@@ -248,14 +288,14 @@ class Shaper {
     if (!bundle.labelled) return Math.min(LEAST_GAP, this.gap)
     const { forward, gradient, badge } = bundle.hops[0]!.link
     // ranks that are near keep room for one line
-    const tallest = this.gap < LEAST_GAP ? LABEL_LINE : Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
+    const tallest = this.isNear ? LABEL_LINE : Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
     const bare = this.gap + Math.max(0, tallest - LABEL_LINE)
     const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
     return (
       bare +
       parallel +
-      (leaning ? (this.gap > LEAST_GAP ? 24 : 10) : 0) +
-      (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest + LABEL_LINE) : 0)
+      (leaning ? (this.gap > LEAST_GAP ? 24 : this.isNear ? 6 : 10) : 0) +
+      (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : this.isNear ? 0 : tallest + LABEL_LINE) : 0)
     )
   }
 }

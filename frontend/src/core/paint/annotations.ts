@@ -26,7 +26,7 @@ export const PAGE: Room = () => SPACIOUS
  *  boxes that are narrow and near. */
 export const TIGHTER: readonly Room[] = [
   { cell: 170 }, { cell: 130 }, { cell: 130, margins: null },
-  { cell: 110, margins: null, widest: 208, narrowest: () => 116, gap: 18 },
+  { cell: 110, margins: null, widest: 208, narrowest: () => 116, gap: 16 },
 ].map((less) => {
   const tight = { ...SPACIOUS, widest: COLUMN, ...less }
   return () => tight

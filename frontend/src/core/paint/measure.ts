@@ -26,7 +26,7 @@ export const HEAD = 23
 export const STRIP = 19
 export const STRIP_TEXT = 11
 /** Under a box where a pass starts. */
-export const TAIL = 30
+export const TAIL = 26
 /** Among thumbnails and where there is little room stubs stand nearer. Long names are cut. */
 export const STUB = { height: 20, gap: 26, widest: { lesson: 160, model: 88 } }
 export const NARROWEST = 140

@@ -35,6 +35,8 @@ def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link], *,
         if group.repeat == 1 and group.kind not in ("steps", "op"):
             group.items = find_loops(index, group.items)
             group.items = _by_op(group.items) if folds_ops else group.items
+            if folds_ops and group.kind == "module" and group is not whole and _is_one_op(group.items):
+                group.kind = "op"
         pending.extend(item for item in group.items if isinstance(item, Bundle))
     for group in bundles_in(whole):
         _join_chains(group)
@@ -204,12 +206,23 @@ def _by_op(items: Sequence[Item]) -> list[Item]:
     for op, together in groupby(items, key=lambda item: item.op if isinstance(item, Draft) else None):
         run = list(together)
         last = first_draft(run[-1])
-        is_part = INSIDE <= len(run) < len(items) and last.tensor is not None
-        if op is not None and is_part and all(first_draft(item).tensor is None for item in run[:-1]):
+        if op is not None and INSIDE <= len(run) < len(items) and _is_one_op(run):
             found.append(Bundle("op", title=last.name or last.title, type=op.name, span=last.span, items=run))
         else:
             found += run
     return found
+
+
+def _is_one_op(items: Sequence[Item]) -> bool:
+    """Whether one op made all of these, in several steps of which only the last has a value."""
+    *steps, last = map(first_draft, items)
+    return (
+        len(items) > 1
+        and not any(isinstance(item, Bundle) for item in items)
+        and last.op is not None
+        and last.tensor is not None
+        and all(step.op is last.op and step.tensor is None for step in steps)
+    )
 
 
 def _join_chains(around: Bundle) -> None:

@@ -127,7 +127,7 @@ def test_turns_of_an_inner_loop_end_with_it() -> None:
 
 def test_calls_of_a_function_that_calls_itself_are_not_told_apart() -> None:
     assert named(TREE) == [("recursion", "encode", 1), ("recursion", "power", 1)]
-    assert {kind for kind, *_ in named(TREE_MODULE)} == {"module"}
+    assert {kind for kind, *_ in named(TREE_MODULE)} <= {"module", "op"}
     helped = TREE.replace("return torch.tanh(W @ both)", "return act(W @ both)")
     helped = helped.replace("def encode", "def act(x):\n    return torch.where(x > 0, x, 0.1 * x)\n\ndef encode")
     assert not any(kind == "loop" for kind, *_ in named(helped)), "a helper's calls are no turns of a loop"
@@ -464,6 +464,19 @@ loss.backward()
     made = next(op for op in trace.ops if op.name == "einsum")
     assert (op.size, op.tensor) == (len(made.nodes), made.outputs[0])
     assert view(trace, level="autograd").groups == ()
+
+
+def test_a_module_that_one_op_is_all_of_is_one_box() -> None:
+    code = """import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))
+net(torch.ones(2, 2, 2)).sum().backward()
+"""
+    groups = view(engine.run(code)).groups
+    assert [(one.kind, one.title, one.type) for one in groups if one.size > 1] == [
+        ("module", "net", "Sequential"),
+        ("op", "0", "Linear"),
+        ("op", "2", "Linear"),
+    ]
 
 
 def test_the_middle_of_turns_that_a_loop_counts_is_called_by_the_first_and_the_last() -> None:

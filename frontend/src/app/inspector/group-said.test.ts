@@ -21,6 +21,7 @@ test('what repeats is told as what it is', () => {
   )
   expect(said({ title: '2', type: 'gru', kind: 'steps' })).toBe('Step 2 of one call: 6 nodes.')
   expect(said({ title: 'encode', kind: 'recursion' })).toBe('Calls of `encode`, which calls itself: 6 nodes.')
+  expect(said({ title: 'out', type: 'Linear', kind: 'op', module: 'm1' })).toContain('out')
 })
 
 test('a group without a node counts its operations', () => {

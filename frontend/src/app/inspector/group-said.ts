@@ -9,8 +9,8 @@ const TURNS = /\d–-?\d+$/
 /** `name` is the module's path or the group's title, `pass` the name of the pass that made a layer, `nodes` how many
  *  there are, in words. */
 export function saidOf(group: Group, name: string, pass: string, nodes: string, t: Words): string {
-  const { kind, title, type, repeat = 1, span } = group
-  if (kind === 'module') return t('say.group.module', { name, type, nodes })
+  const { kind, title, type, repeat = 1, span, module } = group
+  if (module) return t('say.group.module', { name, type, nodes })
   if (kind === 'recursion') return t('say.group.recursion', { title, nodes })
   if (kind === 'loop' || kind === 'steps') return t(loopKey(group), { title, type: type || title, n: repeat, nodes })
   return pass ? t('say.group.layer', { pass, nodes }) : t('say.group.line', { line: span?.line ?? 0, nodes })

@@ -99,10 +99,10 @@ def name_calls(whole: Bundle) -> None:
     for group in bundles_in(whole):
         if group.type and group.kind == "loop":
             names = [draft.name for draft in drafts_in(group) if draft.kind == "leaf"]
-            group.title = _owner(names) or group.title
+            group.title = owner_of(names) or group.title
 
 
-def _owner(names: Sequence[str]) -> str:
+def owner_of(names: Sequence[str]) -> str:
     """The place that all these places are in; nothing unless it is a part of something."""
     parts = [tuple(_PART.findall(name)) for name in names]
     if not parts:

@@ -479,6 +479,34 @@ net(torch.ones(2, 2, 2)).sum().backward()
     ]
 
 
+def test_a_network_of_numbers_that_ran_several_times_has_a_group_for_each_time() -> None:
+    code = """import torch
+class Unit:
+    def __init__(self, n):
+        self.w = [torch.tensor(0.1 * i, requires_grad=True) for i in range(n)]
+    def __call__(self, x):
+        return sum(w * each for w, each in zip(self.w, x)).tanh()
+class Net:
+    def __init__(self):
+        self.stages = [[Unit(2) for _ in range(4)], [Unit(4)]]
+    def __call__(self, x):
+        for stage in self.stages:
+            x = [unit(x) for unit in stage]
+        return x[0]
+net = Net()
+made = [net(x) for x in [[1.0, 2.0], [2.0, 1.0], [0.5, 1.0]]]
+loss = sum(made)
+loss.backward()
+"""
+    graph = view(engine.run(code))
+    [net] = [group for group in graph.groups if group.title == "net"]
+    runs = [group for group in graph.groups if group.parent == net.id]
+    assert (net.repeat, [(run.title, run.type) for run in runs]) == (3, [(n, "net") for n in "123"])
+    for run in runs:
+        inside = [(group.title, group.repeat) for group in graph.groups if group.parent == run.id]
+        assert inside == [("net.stages[0]", 4), ("net.stages[1][0].w", 1)]
+
+
 def test_the_middle_of_turns_that_a_loop_counts_is_called_by_the_first_and_the_last() -> None:
     graph = view(engine.run(f"{TURNS}for t in range(30):\n    h = h * w + 1\nh.backward()\n"))
     assert "t = 4–25" in [group.title for group in graph.groups]

@@ -374,12 +374,17 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
 
 
 def renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
-    """Another function in the same call, or another layer where the only one of its kind is made."""
-    code = diagnosis.code
+    """Another function in the same call, or another layer where the only one of its kind is made, if it runs on no other
+    line: `self.tanh(x)` is a call of a layer, and no name beside it is known to be one."""
+    code, layer = diagnosis.code, diagnosis.modules.get(op.module or "")
     call = code.call_at(op.span)
-    if call is not None and called(call) in functions and isinstance(call.func, ast.Attribute):
+    if layer is None or layer.type not in layers:
+        if call is None or called(call) not in functions or not isinstance(call.func, ast.Attribute):
+            return ()
         text = code.text(call.func)
         return (code.replace(call.func, text[: -len(call.func.attr)] + functions[call.func.attr]),)
+    if len({each.span for each in diagnosis.ops_named((op.name,)) if each.module == op.module}) > 1:
+        return ()
     made = [maker for maker in code.calls if called(maker) in layers and isinstance(maker.func, ast.Attribute)]
     if len(made) == 1 and isinstance(made[0].func, ast.Attribute):
         function = made[0].func

@@ -212,6 +212,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1)\nnn.init.ones_(net.weight)\nloss = nn.BCELoss()(net(torch.ones(3, 2)), torch.ones(3, 1)) #<\n", {"loss": "binary_cross_entropy"}, True),
         Row("score = torch.tensor([2.5], requires_grad=True)\nF.binary_cross_entropy(score, torch.ones(1)).backward() #<\n", {"value": "2.5", "name": "score"}, True),
         Row("net = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1), nn.Tanh())\nfor part in net.parameters():\n    nn.init.constant_(part, -1.)\nmade = net(torch.ones(3, 2))\nnn.BCELoss()(made.squeeze(1), torch.ones(3)) #<\n", {"maker": "tanh", "is_scores": "0"}, True),
+        Row(NET + INIT + "        self.tanh, self.fc = nn.Tanh(), nn.Linear(2, 1)\n        nn.init.constant_(self.fc.weight, -1.)\n    def forward(self, x):\n        return self.tanh(self.fc(x))\nF.binary_cross_entropy(Net()(torch.ones(3, 2)), torch.ones(3, 1)) #<\n", {"maker": "tanh"}, True),
+        Row("net, bend = nn.Linear(2, 1), nn.Tanh()\nnn.init.constant_(net.weight, -1.)\nmade = bend(net(bend(torch.ones(3, 2))))\nF.binary_cross_entropy(made, torch.ones(3, 1)) #<\n", {"maker": "tanh"}),
         Row("net = nn.Linear(2, 1)\nnn.init.ones_(net.weight)\nchance = torch.sigmoid(net(torch.ones(3, 2))) * 2\nF.binary_cross_entropy(chance, torch.ones(3, 1)) #<\n", {"is_bent": "0", "is_scores": "0"}),
     ],
     "bce_target_range": [

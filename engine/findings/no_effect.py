@@ -91,7 +91,17 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
             else (),
             name=name,
             code=code.short(statement.value),
+            right=(meant := assignment_meant(code, statement)),
+            is_meant=str(int(bool(meant))),
         )
+
+
+def assignment_meant(code: Source, statement: ast.stmt | None) -> str:
+    """`x = layer(x)` of a line that says `x - layer(x)`, and keeps nothing of it: the keys lie side by side."""
+    match statement:
+        case ast.Expr(value=ast.BinOp(left=ast.Name(id=name), right=ast.Call() as call)) if name in names_read(call):
+            return f"{name} = {code.text(call)}"
+    return ""
 
 
 def _worked_on(code: Source, value: ast.expr) -> tuple[str, Container[str]]:

@@ -299,12 +299,22 @@ class _Shared(NamedTuple):
         names = [put.said["list"] for put in beside if put is not None]
         return (code.line_above(shared[0].body[0], f"{', '.join(names)} = {', '.join(['[]'] * len(names))}"),)
 
+    def carried(self) -> list[str]:
+        """All that goes from turn to turn with its history: the shared tensor, and what else the new part of the graph
+        takes from the one that was walked before."""
+        diagnosis, begin = self.diagnosis, self.diagnosis.pass_step[self.first.id]
+        old, reached = {visit.node for visit in self.first.visits}, diagnosis.reached_from(_nodes(self.failed))
+        new = (op for op in diagnosis.trace.ops if diagnosis.op_step[op.id] > begin and not reached.isdisjoint(op.nodes))
+        taken = dict.fromkeys(input_ for op in new for input_ in op.inputs if diagnosis.is_tracked(input_))
+        made = (self._replace(op=diagnosis.maker[input_], tensor=input_) for input_ in taken if input_ in diagnosis.maker)
+        beside = (one for one in made if one.op is not None and not old.isdisjoint(one.op.nodes))
+        return [one.keeper or one.name for one in (self, *(one for one in beside if one.turn == "carried"))]
+
     def detaching(self) -> str:
-        """The statement that cuts the history of what goes from turn to turn: of a tensor, or of a tuple of them."""
-        name, bracket, _ = (self.keeper or self.name).partition("[")
-        part = f"{name.rpartition('.')[2][:1]}"
-        whole = f"tuple({part}.detach() for {part} in {name})" if bracket else f"{name}.detach()"
-        return f"{name} = {whole}"
+        """The statement that cuts the history of what goes from turn to turn: of tensors, or of a tuple of them."""
+        parts = (name.partition("[") for name in self.carried() if name != UNKNOWN)
+        right = {name: _detached(name, bracket) for name, bracket, _ in parts}
+        return f"{', '.join(right)} = {', '.join(right.values())}"
 
     @property
     def keeper(self) -> str:
@@ -322,11 +332,13 @@ class _Shared(NamedTuple):
     def where_to_cut(self) -> dict[str, str]:
         """The function that keeps the shared tensor in an attribute, where it is read again after it was set: cut
         there, the turn itself would be cut; and whether its name is one that what runs the pass can cut."""
-        code, name = self.diagnosis.code, self.detaching().partition(" = ")[0]
+        code, names = self.diagnosis.code, self.detaching().partition(" = ")[0].split(", ")
         backward = code.statement_at(self.failed.span)
-        own = {code.function(one) for one in self._bindings(name)}
-        is_far = name.isidentifier() and backward is not None and own and code.function(backward) not in own
-        head = self._head(name)
+        bound = [{code.function(one) for one in self._bindings(name)} for name in names]
+        own = set.intersection(*bound)
+        is_far = names[0].isidentifier() and backward is not None and bound[0] and code.function(backward) not in own
+        is_far = is_far or (len(names) > 1 and not own) or UNKNOWN in self.carried()
+        head = next(filter(None, map(self._head, names)), None)
         said = {"keeper": self.keeper, "head": head.name if head is not None else ""}
         flags = {"is_far": is_far, "is_kept": self.keeper, "is_read": head is not None}
         return said | {flag: str(int(bool(is_so))) for flag, is_so in flags.items()}
@@ -351,18 +363,19 @@ class _Shared(NamedTuple):
     def cut_between_turns(self) -> Edits:
         """That statement, behind the last one of the loop that gives the name a value, or behind the pass."""
         code, cut = self.diagnosis.code, self.detaching()
-        name = cut.partition(" = ")[0]
+        names = cut.partition(" = ")[0].split(", ")
         backward = code.statement_at(self.failed.span)
-        made = self._bindings(name)
-        if backward is None or not made:
+        made = [one for name in names for one in self._bindings(name)]
+        if backward is None or not made or (len(names) > 1 and self.where_to_cut()["is_far"] == "1"):
             return ()
         last: ast.stmt = max(made, key=lambda one: one.lineno)
-        head, member = self._head(name), name.rpartition(".")[2]
+        head = next(filter(None, map(self._head, names)), None)
         if head is not None:  # a buffer is a tensor from the start
             buffers = {member.name for module in self.diagnosis.trace.modules for member in module.buffers}
-            is_first = isinstance(head.body[0], ast.Assign) and member in buffers and self._ran_once()
+            is_set = buffers.issuperset(name.rpartition(".")[2] for name in names)
+            is_first = isinstance(head.body[0], ast.Assign) and is_set and self._ran_once()
             return (code.line_above(head.body[0], cut),) if is_first else ()
-        if not name.isidentifier():  # an attribute, which may be cut where it is set
+        if not names[0].isidentifier():  # an attribute, which may be cut where it is set
             return code.line_after(last, cut) if not code.loops(last) else ()
         if code.function(last) is not code.function(backward) or not set(code.loops(backward)) & set(code.loops(last)):
             return ()
@@ -429,6 +442,12 @@ class _Shared(NamedTuple):
         made = self.diagnosis.code.statement_at(self.place)
         is_own = isinstance(made, ast.Assign) and [*map(dotted, made.targets)] == [self.name]
         return self.diagnosis.code.method(made.value, ".detach()") if isinstance(made, ast.Assign) and is_own else ()
+
+
+def _detached(name: str, bracket: str) -> str:
+    """A tensor without its history, or a tuple of such."""
+    part = name.rpartition(".")[2][:1]
+    return f"tuple({part}.detach() for {part} in {name})" if bracket else f"{name}.detach()"
 
 
 def _is_call(statement: ast.stmt) -> TypeGuard[ast.Expr]:
@@ -610,7 +629,7 @@ def saved_changed(case: Case) -> Finding:
     old = _walked_before(diagnosis, failed) if is_update else None
     if old is not None and (old.turn or old.is_kept):
         code = "saved_changed_in_loop" if old.turn == "carried" else "saved_changed_since"
-        layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching()}
+        layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching(), **old.where_to_cut()}
     elif is_update:
         layers = {"again_line": line(_first_to_repeat(diagnosis, (one[0] for one in found), changer.span))}
     name, written_to = _named(diagnosis, saved.tensor), case.code.statement_at(changer.span)
@@ -633,6 +652,7 @@ def saved_changed(case: Case) -> Finding:
     is_whole = target is not None and target.base is None  # what is written into a view is meant for its base
     is_mended = all(other.span == changer.span for _, _, other in stale)  # else the next one stops the pass
     fix = _elsewhere(case, changer.span, saver, stale) if is_whole and is_mended and not is_update else ()
+    fix = old.cut_between_turns() if old is not None and code == "saved_changed_in_loop" else fix
     tensors = (diagnosis.tensors.get(saved.tensor or ""),)
     return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
 

@@ -9,6 +9,7 @@ from engine.findings.diagnosis import extent, line, near, number, says
 from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.values import module_type
+from engine.findings.no_effect import assignment_meant
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
@@ -167,6 +168,15 @@ def _clashing(case: Case) -> tuple[Tensor, Tensor, int]:
     return known(None)
 
 
+def nothing_kept(case: Case) -> Finding:
+    """`x - layer(x)` as a line of its own in a function: what shapes it has makes no difference to anything."""
+    left, right, _ = _clashing(case)
+    meant, statement = assignment_meant(case.code, case.statement), known(case.statement)
+    only_if(meant and case.node is a(ast.Expr, statement).value and not case.code.runs_once(statement))
+    said, fix = {**case.about(left, right), "right": meant}, (case.code.replace(statement, meant),)
+    return case.finding("sign_for_equals", said, tensors=(left, right), fix=fix)
+
+
 def reduced(case: Case) -> Finding:
     """`x - x.mean(dim=1)`: the axis that went is needed again, as one of size 1."""
     left, right, _ = _clashing(case)
@@ -299,16 +309,16 @@ def reshaped(case: Case) -> Finding:
     count = math.prod(size for size in wanted if size != -1)
     said = {"given_shape": sizes(given.shape), "wanted": str(count), "shape": str(wanted), "name": case.say(given)}
     row, fix = _one_row_each(case, given, wanted)
-    said |= {"samples": "", "each": "", "layer": "", "layer_line": "", **row, "is_row": str(int(bool(row)))}
+    said |= {"samples": "", "each": "", "layer": "", "layer_line": "", "takes": "", **row, "is_row": str(int(bool(row)))}
     elements, split = math.prod(given.shape), _split(given, wanted)
-    is_free = elements * wanted[0] % max(count, 1) == 0 and not split
+    is_free = elements * wanted[0] % max(count, 1) == 0 and not split and not row
     front = math.prod(wanted[:2])
     side = math.isqrt(elements // front) if front > 0 else 0
     is_square = len(wanted) == 4 and front * side * side == elements and -1 not in wanted
     said |= {"is_square": str(int(is_square)), "side": str(side), "front": str(wanted[:2])}
     said |= {"whole": "", "parts": "", "each_part": "", "is_split": str(int(bool(split))), **split}
     said |= {"is_open": str(int(-1 in wanted and not row)), "is_closed": str(int(-1 not in wanted))}
-    said["is_wrong"] = str(int(-1 not in wanted and not split))
+    said["is_wrong"] = str(int(-1 not in wanted and not split and not row))
     return case.finding("", {**said, "is_free": str(int(is_free and -1 not in wanted)), **case.origin(given)}, fix=fix)
 
 
@@ -333,11 +343,12 @@ def _one_row_each(case: Case, given: Tensor, wanted: list[int]) -> tuple[dict[st
     is_batch = any(
         maker.name.endswith(f"{len(given.shape) - 2}d") for maker in case.makers(given) if "conv" in maker.name
     )
-    if len(wanted) != 2 or wanted[0] != -1 or not is_batch or made is None or not made.args:
+    if len(wanted) != 2 or wanted[0] not in (-1, given.shape[0]) or not is_batch or made is None or not made.args:
         return {}, ()
     each, found = str(math.prod(given.shape[1:])), case.written_as("NAME.METHOD(...)")
     fix = found.instead("NAME.flatten(1)") if found is not None and not names_read(made.args[0]) else ()
     row = {"samples": str(given.shape[0]), "each": each, "layer": takers[0].path, "layer_line": str(made.lineno)}
+    row["takes"] = str(wanted[1])
     return row, (*fix, case.code.replace(made.args[0], each)) if fix else ()
 
 

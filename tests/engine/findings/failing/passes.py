@@ -58,6 +58,11 @@ TRIGGERS: dict[str, list[Row]] = {
             True,
         ),
         Row(
+            "cell = nn.LSTMCell(2, 3)\nh, c = torch.zeros(1, 3), torch.zeros(1, 3)\nfor x in torch.ones(3, 1, 2):\n    h, c = cell(x, (h, c)) #<\n    h.sum().backward()\n",
+            {"shared": "h", "cut": "h, c = h.detach(), c.detach()"},
+            True,
+        ),
+        Row(
             NET + INIT + "        self.rnn = nn.GRU(2, 4)\n        self.h = None\n    def forward(self, x):\n        y, self.h = self.rnn(x, self.h) #<\n        return y\n"
             "net = Net()\nfor i in range(2):\n    net(torch.ones(3, 1, 2)).sum().backward()\n",
             {"shared": "self.h", "is_read": "0"}, True,
@@ -282,11 +287,18 @@ TRIGGERS: dict[str, list[Row]] = {
             "cell = nn.RNNCell(2, 3)\nopt = torch.optim.SGD(cell.parameters(), lr=.1)\nh = torch.zeros(1, 3)\nfor i in range(3):\n    h = cell(torch.ones(1, 2), h)\n"
             "    loss = h.sum()\n    loss.backward(retain_graph=True)\n    opt.step() #<\n",
             {"shared": "h", "change": "opt.step()", "cut": "h = h.detach()"},
+            True,
+        ),
+        Row(
+            NET + INIT + "        self.fc, self.h, self.c = nn.Linear(2, 2), torch.ones(2), torch.ones(2)\n    def forward(self):\n        self.c = torch.tanh(self.fc(self.h)) * self.c\n        self.h = self.c.sigmoid()\n        return self.h.sum()\n"
+            "net = Net()\nopt = torch.optim.SGD(net.parameters(), lr=.1)\nfor i in range(3):\n    net().backward(retain_graph=True)\n    opt.step() #<\n",
+            {"cut": "self.h, self.c = self.h.detach(), self.c.detach()", "is_read": "1", "is_far": "0"},
         ),
         Row(
             "layer = nn.LSTM(2, 3)\nopt = torch.optim.Adam(layer.parameters())\nh, c = torch.zeros(1, 3), torch.zeros(1, 3)\nfor x in torch.randn(3, 4, 2):\n"
             "    out, (h, c) = layer(x, (h, c))\n    opt.zero_grad()\n    out.sum().backward(retain_graph=True)\n    opt.step() #<\n",
-            {"change": "opt.step()"},
+            {"change": "opt.step()", "cut": "h, c = h.detach(), c.detach()"},
+            True,
         ),
     ],
     "saved_changed_since": [

@@ -24,6 +24,10 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("scores, classes = torch.randn(10, 5), torch.randint(0, 5, (10,))\nnn.MSELoss()(scores, classes) #<\n", {"name": "scores", "other": "classes", "classes": "5"}),
         Row("net = nn.Linear(4, 3)\ny = torch.arange(6) % 3\nloss = F.smooth_l1_loss(net(torch.ones(6, 4)), y) #<\n", {"op": "smooth_l1_loss", "other_shape": "[6]"}),
     ],
+    "sign_for_equals": [
+        Row(NET + "    def forward(self, x):\n        x - nn.Linear(3, 4)(x) #<\n        return x\nNet()(torch.ones(2, 3))\n", {"right": "x = nn.Linear(3, 4)(x)", "name": "x"}, True),
+        Row("fc = nn.Linear(3, 5)\nfor x in torch.ones(2, 4, 3):\n    x * fc(x) #<\n    print(x.shape)\n", {"right": "x = fc(x)"}, True),
+    ],
     "shape_mismatch_broadcast": [
         Row(
             X + "b = torch.ones(4)\ny = x + b #<\n",
@@ -81,6 +85,12 @@ TRIGGERS: dict[str, list[Row]] = {
             NET + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv2d(1, 2, 3), None\n        self.fc = nn.Linear(2 * 5 * 5, 3)\n"
             "    def forward(self, x):\n        x = self.conv(x)\n        return self.fc(x.view(-1, 2 * 5 * 5)) #<\nnet = Net()\nnet(torch.ones(3, 1, 9, 9))\n",
             {"is_row": "1", "each": "98", "layer": "net.fc", "layer_line": "9"},
+            True,
+        ),
+        Row(
+            NET + "    def __init__(self):\n        super().__init__()\n        self.conv, self.fc = nn.Conv1d(1, 2, 3), None\n        self.fc = nn.Linear(40, 3)\n"
+            "    def forward(self, x):\n        x = self.conv(x)\n        x = x.view(x.size(0), 40) #<\n        return self.fc(x)\nnet = Net()\nnet(torch.ones(3, 1, 9))\n",
+            {"is_row": "1", "each": "14", "takes": "40", "is_wrong": "0", "is_free": "0"},
             True,
         ),
         Row("fc, x = nn.Linear(8, 2), torch.ones(4, 3, 5)\nfc(x.view(-1, 8)) #<\n", {"is_row": "0", "is_open": "1"}),
@@ -205,6 +215,7 @@ NEAR_MISSES: dict[str, str] = {
     "product_turned": "a = b = torch.ones(3, 4)\na @ b\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",
     "class_numbers_regressed": "F.mse_loss(torch.randn(10, 1), torch.randint(0, 5, (10, 1)).float())\n",
+    "sign_for_equals": X + "fc = nn.Linear(3, 4)\ndef both(x):\n    x = x - fc(x)\n    return x\nboth(x)\n",
     "shape_mismatch_broadcast": X + "y = x + torch.ones(2, 1)\n",
     "cat_shapes": X + "torch.cat([x, torch.ones(4, 3)])\n",
     "cat_axes": X + "torch.cat([x, torch.ones(1, 3)])\n",

@@ -109,6 +109,7 @@ MISTAKES: tuple[Mistake, ...] = (
 net = Net()
 net(torch.ones(3, 2)).mean().backward()
 """, says={"name": "x", "code": "x + self.place"}, mends=True),
+    Mistake("result_dropped", 5, "def twice(x):\n    x - fc(x)\n    return x\nfc = nn.Linear(2, 2)\nprint(twice(torch.ones(3, 2)))\n", says={"right": "x = fc(x)", "is_meant": "1"}, mends=True),
     Mistake("result_dropped", 7, """def spread(target, count):
     rows = torch.full((len(target), count), 0.1)
     for _ in range(1):

@@ -374,8 +374,8 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
 
 
 def renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
-    """Another function in the same call, or another layer where the only one of its kind is made, if it runs on no other
-    line: `self.tanh(x)` is a call of a layer, and no name beside it is known to be one."""
+    """Another function in the same call, or another layer where the only one of its kind is made, if it runs on no
+    other line: `self.tanh(x)` calls a layer, and no name beside it is known to be one."""
     code, layer = diagnosis.code, diagnosis.modules.get(op.module or "")
     call = code.call_at(op.span)
     if layer is None or layer.type not in layers:

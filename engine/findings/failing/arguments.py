@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 
-from engine.findings.diagnosis import numbers_of
+from engine.findings.batch_axis import TURNS
+from engine.findings.diagnosis import line, numbers_of
 from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor, odd_value
@@ -297,14 +298,33 @@ def parameter_invalid(case: Case) -> Finding:
     given = case.tensor_of(node)
     name = case.code.short(node) if node is not None else case.groups["parameter"]
     is_matrix = case.groups["constraint"] == "PositiveDefinite"
-    code, said = ("not_positive_definite", _far_from_definite(given)) if is_matrix else ("", {})
+    code, said = ("not_positive_definite", _not_definite(case, given)) if is_matrix else ("", {})
     return case.finding(code, said, tensors=(given,), name=name)
 
 
 def not_positive_definite(case: Case) -> Finding:
     """A matrix without a Cholesky factor, and whether a little on its diagonal would give it one."""
     known(case.call)
-    return of_first(case.finding("", _far_from_definite(next(iter(case.inputs()), None))))
+    given = next(iter(case.inputs()), None)
+    return of_first(case.finding("", _not_definite(case, given)))
+
+
+def _not_definite(case: Case, given: Tensor | None) -> dict[str, str]:
+    return {**_far_from_definite(given), **_of_too_few(case, given)}
+
+
+def _of_too_few(case: Case, given: Tensor | None) -> dict[str, str]:
+    """What there is to say of a matrix that is the product of a lower one's transpose with that."""
+    maker = case.diagnosis.maker.get(given.id) if given is not None else None
+    factors = [case.diagnosis.tensors[each] for each in maker.inputs] if maker is not None else []
+    makers = [case.diagnosis.maker.get(each.id) for each in factors]
+    is_turned = any(each is not None and each.name in TURNS for each in makers)
+    is_square = given is not None and len(factors) == 2 and is_turned and factors[0].storage == factors[1].storage
+    inner, size = (factors[0].shape[-1], given.shape[-1]) if is_square and given is not None else (0, 0)
+    if maker is None or maker.name not in ("mm", "matmul", "bmm") or not inner < size:
+        return {"is_low": "0", "inner": "", "size": "", "zeros": "", "made_line": ""}
+    said = {"inner": str(inner), "size": str(size), "zeros": str(size - inner), "made_line": line(maker.span)}
+    return {"is_low": "1", "is_near": "0", "is_far": "0", **said}
 
 
 def _far_from_definite(given: Tensor | None) -> dict[str, str]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from engine.findings.axes import turned_round
 from engine.findings.batch_axis import TURNS
-from engine.findings.diagnosis import argument, line, says
+from engine.findings.diagnosis import argument, is_of_ones_and_zeros, line, says
 from engine.findings.failing.case import Case, known, of_first, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.shapes import numbers
@@ -538,10 +538,30 @@ def loss_batch(case: Case) -> Finding:
     is_steps = (
         before is not None and after is not None and len(before.shape) == 3 and before.shape[-1:] == after.shape[1:]
     )
-    said |= {"is_steps": str(int(is_steps and not is_table)), "is_open": str(int(not is_steps and not is_table))}
+    hot, one_each = _rows_of_ones(case, scores, targets)
+    said |= {"is_hot": str(int(bool(hot))), "classes": str(scores.shape[-1]), "hot": hot}
+    is_told = is_table or bool(hot)
+    said |= {"is_steps": str(int(is_steps and not is_told)), "is_open": str(int(not is_steps and not is_told))}
     if cut is not None and before is not None:
         said |= {"cut_line": line(cut.span), "cut": case.code.excerpt(cut.span), "steps": str(before.shape[1:2][0])}
-    return case.finding("", {**case.origin(scores), **said}, is_table=str(int(is_table)), fix=fix)
+    return case.finding("", {**case.origin(scores), **said}, is_table=str(int(is_table)), fix=fix or one_each)
+
+
+def _rows_of_ones(case: Case, scores: Tensor, targets: Tensor) -> tuple[str, Edits]:
+    """The name of what has a row for each sample, a single 1 in it, and was put into one long row of targets."""
+    diagnosis, count = case.diagnosis, math.prod(targets.shape)
+    maker, total = diagnosis.maker.get(targets.id), targets.summary
+    whole = diagnosis.input_of(maker) if maker is not None and maker.name in _FLATTENED else None
+    ones = count - total.zeros if total is not None else sum(number == 1 for number in numbers(targets))
+    is_hot = whole is not None and whole.shape == scores.shape and len(scores.shape) == 2 and ones == scores.shape[0]
+    if not is_hot or whole is None or not is_of_ones_and_zeros(targets):
+        return "", ()
+    shapes = (f"NAME.{name}(...)" for name in _FLATTENED)
+    written_here = (written(case.code, case.written(targets), shape) for shape in shapes)
+    found = next(filter(None, written_here), None)
+    if found is None:
+        return diagnosis.say(whole.id), ()
+    return found.said["name"], found.instead("NAME.argmax(1)")
 
 
 def _rows_of(case: Case, op: Op) -> tuple[tuple[int, ...], ...]:

@@ -112,12 +112,21 @@ class _Shared(NamedTuple):
         if self.op is None or self.tensor not in self.op.outputs:
             return ""
         at = self.op.outputs.index(self.tensor)
-        turns = [op.outputs[at] for op in diagnosis.ops_at(self.op.span) if at < len(op.outputs)]
+        ran, own = diagnosis.ops_at(self.op.span), self._given_from(self.op)  # a call may run several alike
+        ran = sorted(ran, key=lambda op: self._given_from(op) != own)
+        turns = [op.outputs[at] for op in ran if at < len(op.outputs)]
         names = [name for turn in turns if turn in diagnosis.tensors for name in diagnosis.tensors[turn].names]
         statement = code.statement_at(self.failed.span)
         function = code.function(statement) if statement is not None else None
         bound = {dotted(part) for one in code.bindings if code.function(one) is function for part in _bound_by(one)}
         return next((name for name in names if name in bound), "")
+
+    def _given_from(self, op: Op) -> tuple[str, list[tuple[str, int]]]:
+        """Its name, and which results of which ops it was given."""
+        makers = ((input_, self.diagnosis.maker.get(input_)) for input_ in op.inputs)
+        return op.name, [
+            (maker.name, maker.outputs.index(input_)) for input_, maker in makers if maker and input_ in maker.outputs
+        ]
 
     @property
     def turn(self) -> Literal["carried", "before", ""]:
@@ -300,15 +309,19 @@ class _Shared(NamedTuple):
         return (code.line_above(shared[0].body[0], f"{', '.join(names)} = {', '.join(['[]'] * len(names))}"),)
 
     def carried(self) -> list[str]:
-        """All that goes from turn to turn with its history: the shared tensor, and what else the new part of the graph
-        takes from the one that was walked before."""
+        """All that goes from turn to turn with its history: what the new part of the graph takes from before it."""
         diagnosis, begin = self.diagnosis, self.diagnosis.pass_step[self.first.id]
-        old, reached = {visit.node for visit in self.first.visits}, diagnosis.reached_from(_nodes(self.failed))
-        new = (op for op in diagnosis.trace.ops if diagnosis.op_step[op.id] > begin and not reached.isdisjoint(op.nodes))
+        reached, own = diagnosis.reached_from(_nodes(self.failed)), self.keeper or self.name
+        new = (
+            op for op in diagnosis.trace.ops if diagnosis.op_step[op.id] > begin and not reached.isdisjoint(op.nodes)
+        )
         taken = dict.fromkeys(input_ for op in new for input_ in op.inputs if diagnosis.is_tracked(input_))
-        made = (self._replace(op=diagnosis.maker[input_], tensor=input_) for input_ in taken if input_ in diagnosis.maker)
-        beside = (one for one in made if one.op is not None and not old.isdisjoint(one.op.nodes))
-        return [one.keeper or one.name for one in (self, *(one for one in beside if one.turn == "carried"))]
+        made = (
+            self._replace(op=diagnosis.maker[input_], tensor=input_) for input_ in taken if input_ in diagnosis.maker
+        )
+        before = (one for one in made if one.op is not None and diagnosis.op_step[one.op.id] < begin)
+        names = [one.keeper or one.name for one in before if one.turn == "carried"]
+        return sorted(names, key=lambda name: name != own) or [own]
 
     def detaching(self) -> str:
         """The statement that cuts the history of what goes from turn to turn: of tensors, or of a tuple of them."""
@@ -338,7 +351,7 @@ class _Shared(NamedTuple):
         own = set.intersection(*bound)
         is_far = names[0].isidentifier() and backward is not None and bound[0] and code.function(backward) not in own
         is_far = is_far or (len(names) > 1 and not own) or UNKNOWN in self.carried()
-        head = next(filter(None, map(self._head, names)), None)
+        head = next((found for name in names if (found := self._head(name)) is not None), None)
         said = {"keeper": self.keeper, "head": head.name if head is not None else ""}
         flags = {"is_far": is_far, "is_kept": self.keeper, "is_read": head is not None}
         return said | {flag: str(int(bool(is_so))) for flag, is_so in flags.items()}
@@ -369,7 +382,7 @@ class _Shared(NamedTuple):
         if backward is None or not made or (len(names) > 1 and self.where_to_cut()["is_far"] == "1"):
             return ()
         last: ast.stmt = max(made, key=lambda one: one.lineno)
-        head = next(filter(None, map(self._head, names)), None)
+        head = next((found for name in names if (found := self._head(name)) is not None), None)
         if head is not None:  # a buffer is a tensor from the start
             buffers = {member.name for module in self.diagnosis.trace.modules for member in module.buffers}
             is_set = buffers.issuperset(name.rpartition(".")[2] for name in names)

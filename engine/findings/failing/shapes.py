@@ -309,7 +309,15 @@ def reshaped(case: Case) -> Finding:
     count = math.prod(size for size in wanted if size != -1)
     said = {"given_shape": sizes(given.shape), "wanted": str(count), "shape": str(wanted), "name": case.say(given)}
     row, fix = _one_row_each(case, given, wanted)
-    said |= {"samples": "", "each": "", "layer": "", "layer_line": "", "takes": "", **row, "is_row": str(int(bool(row)))}
+    said |= {
+        "samples": "",
+        "each": "",
+        "layer": "",
+        "layer_line": "",
+        "takes": "",
+        **row,
+        "is_row": str(int(bool(row))),
+    }
     elements, split = math.prod(given.shape), _split(given, wanted)
     is_free = elements * wanted[0] % max(count, 1) == 0 and not split and not row
     front = math.prod(wanted[:2])
@@ -454,9 +462,15 @@ def embedding(case: Case) -> Finding:
         return maker.inputs if maker is not None and maker.name in VIEWS | JOINS else ()
 
     makers = [maker for tensor in near([indices.id], before) if (maker := diagnosis.maker.get(tensor)) is not None]
-    is_drawn = any(maker.name in PLACES for maker in makers)
+    drawn = next((maker for maker in makers if maker.name in PLACES), None)
+    scores = diagnosis.input_of(drawn) if drawn is not None else None
+    width = scores.shape[-1] if scores is not None and scores.shape else 0
+    is_wide = drawn is not None and int(said["rows"]) < width and int(said["value"]) < width
+    said |= {"is_drawn": str(int(is_wide)), "width": str(width), "draw": drawn.name if drawn is not None else ""}
+    said |= {"drawn_line": line(drawn.span) if drawn is not None else ""}
+    said["is_given"] = str(int(said["is_low"] == "0" and not is_wide))
     counted = next((maker for maker in makers if maker.name == "arange"), None)
-    if counted is not None and not is_drawn and min(numbers(indices)) == 0:
+    if counted is not None and drawn is None and min(numbers(indices)) == 0:
         length = str(diagnosis.elements(counted.outputs[0]))
         return case.finding("embedding_positions", said, counted_line=line(counted.span), length=length)
     return case.finding("", said)

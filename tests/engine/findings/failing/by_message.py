@@ -169,6 +169,8 @@ TRIGGERS: dict[str, list[Row]] = {
     "not_positive_definite": [
         Row("k = torch.ones(3, 3)\ntorch.linalg.cholesky(k - 2) #<\n", {"name": "k - 2", "is_askew": "0", "is_far": "1"}),
         Row("x = torch.randn(3, 5)\nx = x - x.mean(0)\nc = x.T @ x / 2\ntorch.distributions.MultivariateNormal(x.mean(0), covariance_matrix=c) #<\n", {"name": "c", "is_near": "1", "is_far": "0"}),
+        Row("j = torch.arange(6.).view(2, 3).sin()\nnormal = j.T @ -j\ntorch.linalg.cholesky(normal) #<\n", {"is_low": "0"}),
+        Row("j = torch.tensor([[1., 0., 2.]])\nnormal = j.T @ j\ntorch.linalg.cholesky(normal) #<\n", {"is_low": "1", "inner": "1", "zeros": "2", "made_line": "6"}),
         Row("raw = torch.arange(8.).view(2, 2, 2)\ntorch.distributions.MultivariateNormal(torch.zeros(2), covariance_matrix=raw) #<\n", {"is_askew": "1", "is_near": "0"}),
     ],
     "matrix_singular": [

@@ -165,6 +165,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(4, 2), torch.zeros(2, dtype=torch.long)) #<\n", {"samples": "4", "is_cut": "0"}),
         Row("maps = torch.ones(2, 3, 4, 4)\nscores = nn.Linear(16, 5)(maps.view(-1, 16))\nF.cross_entropy(scores, torch.tensor([0, 1])) #<\n", {"is_cut": "1", "cut_line": "6", "cut": "maps.view(-1, 16)", "is_steps": "0", "is_open": "1"}),
         Row("words = torch.ones(2, 7, 4)\nscores = nn.Linear(4, 3)(words.reshape(-1, 4))\nF.cross_entropy(scores, torch.tensor([0, 1])) #<\n", {"is_steps": "1", "steps": "7"}),
+        Row("hot = torch.eye(4).long()[:3]\nF.cross_entropy(torch.ones(3, 4), hot.view(-1)) #<\n", {"is_hot": "1", "hot": "hot", "is_open": "0"}, True),
+        Row("both = torch.ones(3, 4).long()\nF.cross_entropy(torch.ones(3, 4), both.view(-1)) #<\n", {"is_hot": "0", "is_open": "1"}),
         Row("scores, words = torch.ones(2, 4, 6), torch.zeros(2, 4).long()\nF.cross_entropy(scores.view(-1, 6), words) #<\n", {"is_table": "1"}, True),
     ],
     "batch_cut_anew": [

@@ -116,6 +116,7 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
         Row("table = nn.Embedding(9, 4)\nat = torch.arange(1, 10)\ntable(at) #<\n", {"value": "9", "is_low": "0"}),
+        Row("table = nn.Embedding(4, 6)\nat = torch.tensor([0])\nscores = table(at) * 0 + torch.arange(6)\nat = torch.cat((at, scores.argmax(-1)))\ntable(at) #<\n", {"value": "5", "is_drawn": "1", "width": "6", "draw": "argmax", "drawn_line": "8", "is_given": "0"}),
         Row("nn.Embedding(9, 4)(torch.tensor([2, -1])) #<\n", {"value": "-1", "is_low": "1"}),
     ],
     "embedding_one_short": [

@@ -374,7 +374,8 @@ test('a node that sends on what is not finite is trouble where a finding stands,
   const { visits, accumulations } = trace.passes[0]!
   const sent = visits.find((visit) => visit.node === node)!.left.find((id) => id != null)
   const bad = [sent, accumulations[0]!.after]
-  const tensors = trace.tensors.map((tensor) => (bad.includes(tensor.id) ? { ...tensor, data: ['nan' as const] } : tensor))
+  const data = ['nan' as const]
+  const tensors = trace.tensors.map((tensor) => (bad.includes(tensor.id) ? { ...tensor, data } : tensor))
   const finding = { code: 'root_at_zero', severity: 'warning' as const, nodes: [node] }
   const told = (findings: Trace['findings'], back = 0) => {
     const view = new View({ ...trace, tensors, findings }, graph, words('en'), PAGE)

@@ -211,7 +211,8 @@ test('an accumulation is told with its terms, in both languages', () => {
   })
   expect(tell(index, second, words('zh')).text).toBe('累加到 w.grad：')
   const long = (at: number): Tensor['data'] => Array.from({ length: 9 }, (_, n) => at + n)
-  const tensors = index.trace.tensors.map((one, at) => (one.shape.length === 0 ? one : { ...one, shape: [9], data: long(at) }))
+  const tensors = index.trace.tensors.map((one, at) =>
+    one.shape.length === 0 ? one : { ...one, shape: [9], data: long(at) })
   const large = new TraceIndex({ ...index.trace, tensors })
   expect(tell(large, second, words('en')).value).toMatch(/^2 gradients → ‖[\d.]+‖$/)
   expect(tell(large, then.accounts[0]!.entries[0]!.step, words('en')).value).toMatch(/^‖[\d.]+‖$/)

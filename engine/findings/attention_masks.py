@@ -1,6 +1,5 @@
 """Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
 
-import ast
 import math
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -12,7 +11,6 @@ from engine.findings.diagnosis import (
     argument,
     extent,
     is_of_ones_and_zeros,
-    line,
     number,
     numbers_of,
     times,
@@ -138,37 +136,6 @@ def _is_of_one_number(table: Tensor) -> bool:
     return is_endless or (ends is not None and ends[0] == ends[1] != 0)
 
 
-def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Masks that hide every token but the padding: True where `tokens != PAD`, and True is not to be seen."""
-    looked_up = {tokens.storage for op in diagnosis.ops_named(("embedding",)) if (tokens := diagnosis.input_of(op))}
-    for op in diagnosis.ops_named(("masked_fill", "masked_fill_", "where", FUSED)) if looked_up else ():
-        mask, hides = _hidden_by(diagnosis, op)
-        if mask is None or op.iteration:
-            continue
-        compared, is_hidden = _compared(diagnosis, mask, is_hidden=hides)
-        tokens = diagnosis.input_of(compared) if compared is not None else None
-        padding = number(compared.arguments[-1].text) if compared is not None else None
-        if compared is None or tokens is None or padding is None or tokens.storage not in looked_up:
-            continue
-        if not _is_at_one_end(tokens, padding):
-            continue
-        if (compared.name == "eq") != is_hidden and (compared.name != "gt" or not padding):
-            yield _words_hidden(diagnosis, op, compared, hides=hides)
-
-
-def _hidden_by(diagnosis: Diagnosis, op: Op) -> tuple[str | None, bool]:
-    """The mask that an op is given, and whether it hides where that is True."""
-    if op.name == FUSED:
-        return attn_mask(op), False
-    if op.name != "where":
-        return (op.inputs[1] if _hides(op) and len(op.inputs) > 1 else None), True
-    mask = next((each for each in op.inputs if diagnosis.tensors[each].dtype == "bool"), None)
-    sides = [each for each in op.arguments if each.tensor is None or each.tensor != mask]
-    ends = [extent(diagnosis.tensors[each.tensor]) if each.tensor else (0, number(each.text) or 0) for each in sides]
-    fills = [end is not None and end[1] < HIDES for end in ends]
-    return (mask if sum(fills) == 1 else None), fills[:1] == [True]
-
-
 def padding_masks_turned_round(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A `key_padding_mask` that is True for the tokens and False for the padding: values tell, whatever made it."""
     places: dict[Span | None, list[tuple[Op, Tensor, Tensor]]] = {}
@@ -240,44 +207,3 @@ def _hidden(mask: Tensor) -> int:
 def attn_mask(op: Op) -> str | None:
     """The mask that attention was given."""
     return next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
-
-
-def _compared(diagnosis: Diagnosis, mask: str | None, *, is_hidden: bool) -> tuple[Op | None, bool]:
-    """The comparison of tokens with a number that a mask is, and whether what it is true of is hidden."""
-    for _ in range(MOST_BACK):
-        op = diagnosis.maker.get(mask or "")
-        given = diagnosis.input_of(op) if op is not None else None
-        if op is None or given is None or op.name not in (*TURNS_ROUND, *COMPARES, *KEEPS_PLACES):
-            break
-        is_of_mask = op.name in COMPARES and (given.dtype == "bool" or _is_of_bool(diagnosis, given))
-        if op.name in COMPARES and not is_of_mask:
-            return (op, is_hidden) if len(op.inputs) == 1 and given.dtype.startswith("int") else (None, is_hidden)
-        if is_of_mask and op.arguments[-1].text not in ("0", "False", "1", "True"):
-            break
-        is_zero = is_of_mask and op.arguments[-1].text in ("0", "False")
-        if op.name in TURNS_ROUND or (is_of_mask and (op.name == "eq") == is_zero):
-            is_hidden = not is_hidden
-        mask = given.id
-    return None, is_hidden
-
-
-def _is_of_bool(diagnosis: Diagnosis, tensor: Tensor) -> bool:
-    maker = diagnosis.origin(tensor.id, KEEPS_PLACES)
-    made = diagnosis.output_of(maker) if maker is not None else None
-    return made is not None and made.dtype == "bool"
-
-
-def _words_hidden(diagnosis: Diagnosis, op: Op, compared: Op, *, hides: bool) -> Finding:
-    code = diagnosis.code
-    node = code.at(compared.span)
-    padding = code.short(node.comparators[0]) if isinstance(node, ast.Compare) else compared.arguments[-1].text or ""
-    tokens = diagnosis.say(compared.inputs[0])
-    return diagnosis.warning(
-        "words_hidden",
-        compared,
-        tensors=(*compared.inputs, *compared.outputs),
-        pad=padding,
-        hidden="True" if hides else "False",
-        right=f"{tokens} {'!=' if compared.name == 'eq' else '=='} {padding}",
-        call_line=line(op.span),
-    )

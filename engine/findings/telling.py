@@ -19,7 +19,6 @@ _THROWN_OFF = tuple("diverged grows_without_end uphill steps_too_long step_witho
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer"),
     "optimizer_of_old_model": ("optimizer_holds_others",),
-    "words_hidden": ("padding_mask_turned_round",),
     "ends_in_new_leaf": CUTS,
     "cut_by_integer": ("taken_straight_through",),
     "view_for_permute": ("batch_cut_anew", "batch_flattened"),
@@ -33,7 +32,7 @@ CAUSES = {
     "comparison_broadcast": ("result_dropped",),
     "loss_broadcast": ("result_dropped",),
     "answer_seen": ("masked_by_zero_scores",),
-    "softmax_of_masked_row": ("past_hidden", "words_hidden"),
+    "softmax_of_masked_row": ("past_hidden",),
     "term_without_gradient": CUTS,
     "first_nan_forward": ("uninitialised_read", "past_hidden", "kl_"),
     "first_inf_forward": ("uninitialised_read", "clip_after_step"),

@@ -66,32 +66,6 @@ scores = q @ q.mT
 scores = scores.masked_fill(later == 0, -1e20)
 (F.softmax(scores / 2, dim=-1) @ q).sum().backward()
 """, cure=(("later == 0", "later != 0"),)),
-    Mistake("words_hidden", 8, PADDED.replace("SIGN", "!="), says={"hidden": "True", "pad": "0"}),
-    Mistake("words_hidden", 7, """PAD = 0
-tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
-h, att = words(tokens), nn.MultiheadAttention(4, 2, batch_first=True)
-att(h, h, h, key_padding_mask=tokens != PAD)[0].sum().backward()
-""", says={"right": "tokens == PAD", "pad": "PAD"}),
-    Mistake("words_hidden", 7, """tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
-h = words(tokens)
-scores = h @ h.transpose(1, 2)
-seen = (tokens == 0)[:, None]
-scores = torch.where(seen, scores, float("-inf"))
-(scores.softmax(-1) @ h).sum().backward()
-""", cures=(("tokens == 0", "tokens != 0"), ("scores, float(\"-inf\")", "float(\"-inf\"), scores"), ("float(\"-inf\")", "0.0"))),
-    Mistake("words_hidden", 10, """class Bert(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.tok, self.q, self.k, self.out = nn.Embedding(9, 4), nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)
-    def forward(self, ids):
-        h = self.tok(ids)
-        seen = (ids == 0).unsqueeze(1)
-        scores = self.q(h) @ self.k(h).transpose(1, 2)
-        scores = scores.masked_fill(~seen, -1e9)
-        return self.out((scores.softmax(-1) @ h)[:, 0])
-ids = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]])
-F.cross_entropy(Bert()(ids), torch.tensor([0, 1])).backward()
-""", cures=(("ids == 0", "ids != 0"), ("~seen", "seen"), ("~seen", "seen == 1"))),
     Mistake("padding_mask_turned_round", 16, f"""class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -132,13 +106,6 @@ for _ in range(3):
 {STEP}""", cure=(("torch.ones", "torch.zeros"), ("!= 1", "== 1"))),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    # only the marked words are to be looked at
-    ("words_hidden", """words = torch.tensor([[1, 2, 9, 3, 9, 4], [5, 9, 9, 1, 2, 3]])
-look, score = nn.Embedding(10, 8), nn.Linear(8, 1)
-x = look(words)
-weights = torch.softmax(score(x).squeeze(-1).masked_fill(words != 9, float("-inf")), -1)
-(weights[..., None] * x).sum().backward()
-"""),
     ("mask_added", PADDED.replace("tokens SIGN 0", "(tokens == 0).float() * -1e9")),
     ("mask_added", """q = nn.Linear(4, 4)(torch.randn(2, 1, 6, 4))
 seen = torch.ones(6, 6).tril().bool()
@@ -153,7 +120,4 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=near).sum().backward()
 q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril().bool()
 F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
 """),
-    ("words_hidden", PADDED.replace("SIGN", "==")),
-    ("words_hidden", PADDED.replace("tokens SIGN 0", "(tokens != 0).long() != 1")),
-    ("words_hidden", PADDED.replace("tokens SIGN 0", "tokens != 0").replace("=hidden", "=~hidden")),
 )  # fmt: skip

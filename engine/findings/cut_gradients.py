@@ -11,7 +11,7 @@ from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, los
 from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, wanting_leaves
 from engine.ops import DETACHES, MAKES_LEAF
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword, names_read, taker_of
+from engine.program.names import called, dotted, keyword, taker_of
 from engine.trace import Finding, Op, Pass, Span
 from engine.unfollowed import CUTS
 
@@ -435,79 +435,6 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
                 names=diagnosis.say_all(leaves),
                 count=str(len(leaves)),
             )
-
-
-def results_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`h = self.fc2(x)` right after `h = self.fc1(x)`, or `h = layer(x)` for each of many layers: what a layer gave is
-    gone before anything has read it."""
-    starved, code = starved_leaves(diagnosis), diagnosis.code
-    for statement in code.bindings if starved else ():
-        name = dotted(statement.targets[0])
-        again = _overwritten_at(diagnosis, statement, name) if name.isidentifier() else None
-        if again is None:
-            continue
-        runs = [ops for node in ast.walk(statement) if isinstance(node, ast.Call) for ops in _runs(diagnosis, node)]
-        lost = [ops for ops in runs if ops and not _is_built_on(diagnosis, ops)]
-        given = (tensor for ops in lost for op in ops if not op.in_place for tensor in op.inputs)
-        leaves = sorted(starved.intersection(map(diagnosis.identity, given)), key=by_number)
-        if leaves and (len(lost) < len(runs)) == (again is statement):  # the last turn of a loop counts
-            yield diagnosis.warning(
-                "result_overwritten",
-                statement,
-                tensors=leaves,
-                fix=_handed_on(diagnosis, statement, name) if again is statement else (),
-                name=name,
-                again_line=str(again.lineno),
-                again=code.short(again),
-                leaves=diagnosis.say_all(leaves),
-                is_turn=str(int(again is statement)),
-            )
-
-
-def _handed_on(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> Edits:
-    """Gives each turn of a loop what the one before gave: the name begins as what the layers were given."""
-    code = diagnosis.code
-    match statement.value:
-        case ast.Call(args=[ast.Name() as given]):
-            return (*code.line_before(code.loops(statement)[0], f"{name} = {given.id}"), code.replace(given, name))
-    return ()
-
-
-def _runs(diagnosis: Diagnosis, node: ast.Call) -> Iterator[Sequence[Op]]:
-    """What ran each time at a call: all of a layer, or one op."""
-    span = diagnosis.code.span(node)
-    layers = [diagnosis.ops_of(call) for call in diagnosis.trace.calls if call.span == span]
-    yield from layers or ((op,) for op in diagnosis.ops_at(span))
-
-
-def _is_built_on(diagnosis: Diagnosis, ops: Sequence[Op]) -> bool:
-    """Whether a pass goes back through them, or through what was computed from what they gave: frozen layers."""
-    later = (taker for tensor in near(ops[-1].outputs, diagnosis.made_of) for taker in diagnosis.takers.get(tensor, ()))
-    return any(map(diagnosis.reaches_a_pass, ops)) or any(map(diagnosis.reaches_a_pass, later))
-
-
-def _overwritten_at(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> ast.Assign | None:
-    """The statement below in the same block that binds the name anew before anything reads it; the statement itself
-    where that is the next turn of its loop."""
-    code = diagnosis.code
-    block = code.block(statement)
-    at = block.index(statement) if statement in block else len(block)
-    is_worked_on = False
-    for later in block[at + 1 :]:
-        is_bound_anew = isinstance(later, ast.Assign) and dotted(later.targets[0]) == name
-        if name in names_read(later):
-            if not is_bound_anew:
-                return None
-            is_worked_on = True
-        elif isinstance(later, ast.Assign) and is_bound_anew:
-            return None if is_worked_on else later
-    loop = code.parents.get(statement)
-    is_first = (
-        isinstance(loop, ast.For)
-        and block is loop.body
-        and not any(name in names_read(each) for each in (*block[:at], statement.value, loop.iter))
-    )
-    return statement if is_first else None
 
 
 def _defined(diagnosis: Diagnosis, attribute: str, kind: str, model: str) -> Span | None:

@@ -136,47 +136,6 @@ rows = torch.autograd.Variable(rows)
 dec(rows).sum().backward()
 opt.step()
 """, says={"op": ".data"}, mends=True),
-    Mistake("result_overwritten", 11, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(6, 6)
-        self.second = nn.Linear(6, 6)
-        self.last = nn.Linear(6, 1)
-    def forward(self, x):
-        h = torch.tanh(self.first(x))
-        h = torch.tanh(self.second(x))
-        return self.last(h)
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(9, 6), torch.randn(9, 1)
-for _ in range(2):
-    loss = F.mse_loss(net(x), y)
-""" + STEP, cure=(("self.second(x)", "self.second(h)"),)),
-    Mistake("result_overwritten", 7, """enc, mix = nn.Linear(4, 4), nn.Linear(4, 4)
-opt = torch.optim.Adam([*enc.parameters(), *mix.parameters()])
-def run(x):
-    z = enc(x).relu()
-    x = x * 2
-    z = mix(x)
-    return z.mean()
-for _ in range(3):
-    loss = run(torch.randn(5, 4))
-""" + STEP, cure=(("z = mix(x)", "z = mix(x) + z"),)),
-    Mistake("result_overwritten", 11, """class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6)])
-        self.last = nn.Linear(6, 1)
-    def forward(self, x):
-        for layer in self.layers:
-            out = layer(x)
-        return self.last(out + x)
-net = Net()
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    loss = net(torch.randn(9, 6)).pow(2).mean()
-""" + STEP, cure=(("        for layer in self.layers:\n            out = layer(x)",
-           "        out = x\n        for layer in self.layers:\n            out = layer(out)"),), mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("cut_by_detach", """q, slow = nn.Linear(4, 2), nn.Linear(4, 2)
@@ -211,31 +170,6 @@ for i in range(2):
     ("cut_for_two_passes", GAN + """    fake = G(torch.randn(4, 2))
     of_d.zero_grad(); D(fake.detach()).mean().backward(); of_d.step()
     of_g.zero_grad(); (-D(fake).mean()).backward(); of_g.step()
-"""),
-    # a dictionary that is read and filled in each turn
-    ("result_overwritten", """net, slow = nn.Linear(3, 1), nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for x in torch.randn(4, 5, 3):
-    with torch.no_grad():
-        wanted = slow(x)
-    opt.zero_grad(); F.mse_loss(net(x), wanted).backward(); opt.step()
-    kept = slow.state_dict()
-    for key, value in net.state_dict().items():
-        kept[key] = 0.1 * value + 0.9 * kept[key]
-    slow.load_state_dict(kept)
-"""),
-    # what each turn gives is worked on and kept in the same turn
-    ("result_overwritten", """enc, head = nn.Linear(3, 4), nn.Linear(4, 1)
-opt = torch.optim.SGD([*enc.parameters(), *head.parameters()], lr=0.1)
-for x in torch.randn(12, 5, 3):
-    rows = torch.empty(0, 4)
-    for part in x.split(1):
-        row = enc(part)
-        row = row.tanh()
-        rows = torch.cat((rows, row.data), 0)
-    loss = head(rows).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-rows = [head(enc(part)) for part in x.split(1)]
 """),
     ("cut_by_item", "from torch.utils.data import DataLoader, TensorDataset\nbody, head = nn.Linear(2, 3), nn.Linear(3, 1)\nopt = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=0.1)\n"
      "rows = DataLoader(TensorDataset(torch.randn(8, 2), torch.randn(8, 1)), batch_size=4, shuffle=True)\nfor epoch in range(2):\n    total = 0\n    for x, y in rows:\n"

@@ -3,88 +3,21 @@ averages that count the padding."""
 
 import ast
 import re
-from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
 from engine.findings.attention_masks import FUSED
 from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT
-from engine.findings.diagnosis import Diagnosis, argument, grouped, line, near, number, numbers_of, walk
+from engine.findings.diagnosis import Diagnosis, argument, grouped, line, number, numbers_of, walk
 from engine.ops import DETACHES
 from engine.program.names import dotted, names_read
 from engine.trace import Finding, Op, Tensor
 
-CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
 FEW_STEPS = 3
-PARTS = ("getitem", "chunk", "split", "narrow", "tensor_split", "view", "reshape", "unflatten")
-"""Ops by which a half of the features may be taken alone."""
-SPREADS = frozenset("view reshape unsqueeze expand expand_as repeat long to cpu".split())
-"""Ops by which an index of one number for each sample is spread over its features."""
-MOST_BACK = 8
 MOST_LAYERS = 40
 LOOKS_ASIDE = frozenset((ATTENTION, FUSED, *RECURRENT))
 """Ops by which a place knows of others."""
-
-
-def states_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A cell that at every step before a pass gets its own last state cut off; or what the program itself hands on from
-    turn to turn, cut off in each, so that only the last turn is learnt from."""
-    steps = [*(op for op in diagnosis.ops_named(CELLS) if op.nodes), *diagnosis.ops_named(DETACHES)]
-    passes = sorted((at, pass_) for pass_ in diagnosis.ended if (at := diagnosis.pass_step.get(pass_.id)) is not None)
-
-    def before(op: Op) -> int:
-        return bisect_left(passes, diagnosis.op_step.get(op.id, -1), key=lambda moment: moment[0])
-
-    runs = grouped(steps, lambda op: (before(op), op.module if op.name in CELLS else op.span))
-    for (at, _), run in runs.items():
-        is_run = at < len(passes) and len(run) > FEW_STEPS
-        cut = (_cut_by_hand if run[0].name in DETACHES else _cut_by_cell)(diagnosis, run) if is_run else None
-        if cut is not None:
-            yield diagnosis.warning(
-                "state_detached_each_step",
-                cut.span,
-                tensors=(*cut.inputs[:1], *cut.outputs[:1])[:1],
-                count=str(len(run)),
-                cell_line=line(run[0].span),
-                pass_line=line(passes[at][1].span),
-            )
-            return
-
-
-def _cut_by_cell(diagnosis: Diagnosis, cells: Sequence[Op]) -> Op | None:
-    """The first of the ops that cut off the state before each step of a cell but the first."""
-    cuts = [cut for cell in cells[1:] if (cut := _cut_state(diagnosis, cell)) is not None]
-    is_learnt_from = any(map(diagnosis.reaches_a_pass, cells))
-    return cuts[0] if is_learnt_from and len(cuts) == len(cells) - 1 else None
-
-
-def _cut_by_hand(diagnosis: Diagnosis, cuts: Sequence[Op]) -> Op | None:
-    """The first of the ops that cut what each turn computed, from data of its own, of the last one's, where that is all
-    that is lost of it: no pass comes to it, but one comes to what was computed of the last."""
-    cut, taken = {output for op in cuts for output in op.outputs}, set[str]()
-    for one, other in pairwise(cuts):
-        made = diagnosis.maker.get(other.inputs[0])
-        behind = set(near(other.inputs, lambda tensor: () if tensor in cut else diagnosis.made_from(tensor)))
-        own = {
-            tensor
-            for tensor in behind.difference(near(one.outputs, diagnosis.made_of))
-            if not diagnosis.is_tracked(tensor)
-        }
-        is_lost = made is not None and bool(made.nodes) and not diagnosis.reaches_a_pass(made)
-        if not is_lost or behind.isdisjoint(one.outputs) or own <= taken:
-            return None
-        taken = own
-    is_learnt_from = any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(cuts[-1].outputs)))
-    return cuts[0] if is_learnt_from else None
-
-
-def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
-    """The `detach` between the last run of a cell and this one."""
-    maker = diagnosis.maker.get(op.inputs[1]) if len(op.inputs) > 1 else None
-    before = diagnosis.maker.get(maker.inputs[0]) if maker is not None and maker.inputs else None
-    is_own = before is not None and (before.name, before.module) == (op.name, op.module)
-    return maker if maker is not None and maker.name in DETACHES and is_own else None
 
 
 def states_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -236,33 +169,6 @@ class Steps(NamedTuple):
     is_first: bool
 
 
-def backward_read_at_the_end(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The last step alone of what a layer gave that runs both ways: the half that runs backward begins there and has
-    seen one step of the sequence."""
-    for op in diagnosis.ops_named(RECURRENT):
-        steps = both_ways(diagnosis, op) if op.iteration < FEW_STEPS and op.outputs else None
-        if steps is None or max(steps.ends, default=0) < 1:
-            continue
-        made, least, most = steps.made, int(min(steps.ends)) + 1, int(max(steps.ends)) + 1
-        picked = next(_picked_at_ends(diagnosis, steps), None)
-        last = diagnosis.output_of(picked) if picked is not None else None
-        if picked is None or last is None or last.shape[-1:] != made.shape[-1:]:
-            continue
-        if len(diagnosis.takers[made.id]) > 1 or _is_parted(diagnosis, last):
-            continue  # the first step is read too, or a half of the last one
-        of_states = [taker for state in op.outputs[1:] for taker in diagnosis.takers.get(state, ())]
-        if any(map(diagnosis.reaches_a_pass, of_states)):
-            continue
-        yield diagnosis.warning(
-            "backward_read_at_end",
-            picked,
-            tensors=(made.id, last.id),
-            layer_line=line(op.span),
-            length=str(most) if least == most else f"{least}–{most}",
-            half=str(made.shape[2] // 2),
-        )
-
-
 def both_ways(diagnosis: Diagnosis, op: Op) -> Steps | None:
     """The steps of a layer that runs both ways: of sequences that were packed after they were padded again."""
     made, flags = diagnosis.output_of(op), [given.text for given in op.arguments if given.tensor is None]
@@ -287,39 +193,6 @@ def _in_their_order(diagnosis: Diagnosis, tensor: str) -> str:
     takers = diagnosis.takers.get(tensor, ())
     sorts = (taker for taker in takers if taker.name in ("index_select", "getitem") and len(taker.inputs) == 2)
     return next((taker.outputs[0] for taker in sorts if taker.span == diagnosis.maker[tensor].span), tensor)
-
-
-def _picked_at_ends(diagnosis: Diagnosis, steps: Steps) -> Iterator[Op]:
-    """What takes the last step of each sequence, or of all at once."""
-    if len(set(steps.ends)) == 1:
-        yield from _last_picked(diagnosis, steps.made, int(steps.ends[0]) + 1, is_first=steps.is_first)
-    axis = int(steps.is_first)
-    for taker in diagnosis.takers.get(steps.made.id, ()):
-        is_along = taker.name == "getitem" or argument(taker, "dim", 1) in (str(axis), str(axis - 3))
-        if taker.name not in ("gather", "getitem") or not is_along or not diagnosis.reaches_a_pass(taker):
-            continue
-        if any(_index(diagnosis, given, len(steps.ends)) == steps.ends for given in taker.inputs[1:]):
-            yield taker
-
-
-def _index(diagnosis: Diagnosis, tensor: str, count: int) -> tuple[float, ...]:
-    """The numbers of an index, one for each sample, before they were spread over its features."""
-    less = 0
-    for op in diagnosis.back(tensor, MOST_BACK):
-        numbers = numbers_of(diagnosis.output_of(op))
-        if len(numbers) == count:
-            return tuple(each - less for each in numbers)
-        if op.name not in SPREADS and (op.name, argument(op, "other", 1)) != ("sub", "1"):
-            break
-        less += op.name == "sub"
-    return ()
-
-
-def _is_parted(diagnosis: Diagnosis, last: Tensor) -> bool:
-    """Whether a half of the features is taken alone, also after axes of 1 were left out."""
-    takers = [taker for tensor in (last.id, *diagnosis.made_of(last.id)) for taker in diagnosis.takers.get(tensor, ())]
-    made = (diagnosis.output_of(taker) for taker in takers if taker.name in PARTS)
-    return any(part is None or part.shape[-1:] != last.shape[-1:] for part in made)
 
 
 def _ended_in_padding(diagnosis: Diagnosis, lookup: Op, words: Tensor, *, is_first: bool) -> int:

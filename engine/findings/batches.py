@@ -14,7 +14,6 @@ from engine.findings.diagnosis import (
     line,
     near,
     number,
-    numbers_of,
     says,
     times,
 )
@@ -27,8 +26,6 @@ HELD_AGAINST = (*WITH_TARGETS, "sub", "rsub")
 SEEDING = ("seed", "set_state", "setstate", "RandomState", "default_rng", "Random")
 PAIRING = ("TensorDataset", "train_test_split")
 """Calls that take the rows of several arrays for ones that belong together."""
-SORTS = ("sort", "argsort")
-PICKS = ("getitem", "index_select", "gather")
 MOST_BACK = 12
 LEAST_STEPS = 3
 OFTEN = 5
@@ -349,45 +346,6 @@ def _shuffled_alone(diagnosis: Diagnosis, op: Op) -> Iterator[Finding]:
         rows=str(size),
         loss_line=line(op.span),
     )
-
-
-def sorted_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Answers of a model that was given its rows sorted, by their lengths say, and never put back, held against targets
-    in the order they came in."""
-    for op in diagnosis.ops_named(HELD_AGAINST) if any(diagnosis.ops_named(SORTS)) else ():
-        scores, targets = (
-            sorted(op.inputs[:2], key=diagnosis.is_tracked, reverse=True) if len(op.inputs) > 1 else ("", "")
-        )
-        if not diagnosis.is_tracked(scores) or diagnosis.is_tracked(targets):
-            continue
-        made = [each for each in diagnosis.makers_behind([scores]) if each.name in PICKS and len(each.inputs) > 1]
-        picks = {pick.id: order for pick in made if (order := _sort_behind(diagnosis, pick.inputs[1])) is not None}
-        pick = next((each for each in made if each.id in picks), None)
-        if pick is None or len(picks) > 1 or pick.inputs[1] not in (order := picks[pick.id]).outputs:
-            continue
-        rows, size = pick.inputs[0], diagnosis.elements(pick.inputs[1])
-        shapes = [diagnosis.tensors[each].shape[:1] for each in (rows, scores, targets)]
-        places = [int(place) for place in numbers_of(diagnosis.tensors[pick.inputs[1]]) or ()]
-        behind = [*diagnosis.makers_behind([targets])]
-        is_untouched = all(
-            each.name not in SORTS and diagnosis.op_at[each.id] < diagnosis.op_at[order.id] for each in behind
-        )
-        if shapes == [(size,)] * 3 and places != sorted(places) and is_untouched and not diagnosis.is_tracked(rows):
-            yield diagnosis.warning(
-                "sorted_alone",
-                pick,
-                tensors=(rows, targets),
-                name=diagnosis.say(rows),
-                targets=diagnosis.say(targets),
-                rows=str(size),
-                sort_line=line(order.span),
-                loss_line=line(op.span),
-            )
-
-
-def _sort_behind(diagnosis: Diagnosis, index: str) -> Op | None:
-    """What sorted, where an index comes of that."""
-    return next((each for each in diagnosis.makers_behind([index]) if each.name in SORTS), None)
 
 
 def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:

@@ -2,20 +2,6 @@
 
 from tests.engine.findings.mistakes import STEP, Mistake
 
-SORTED = """class Reader(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn, self.head = nn.LSTM(3, 4, batch_first=True), nn.Linear(4, 2)
-    def forward(self, x, lengths):
-        lengths, order = lengths.sort(descending=True)
-        packed = nn.utils.rnn.pack_padded_sequence(x[order], lengths, batch_first=True)
-        _, (h, _) = self.rnn(packed)
-        return self.head(h[-1])
-net = Reader()
-x, lengths, labels = torch.randn(6, 5, 3), torch.tensor([2, 5, 1, 4, 3, 5]), torch.tensor([0, 1, 0, 1, 1, 0])
-F.cross_entropy(net(x, lengths), labels).backward()
-"""
-
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("first_batch_again", 10, """from torch.utils.data import DataLoader, TensorDataset
 X = torch.randn(64, 4); y = X @ torch.tensor([1., 2., 3., 4.]).unsqueeze(1)
@@ -195,13 +181,6 @@ opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):
     loss = F.mse_loss(net(x), y)
 """ + STEP, cure=(("y[torch.randperm(20)]", "y * 1.0"),)),
-    Mistake("sorted_alone", 10, SORTED, cure=(("return self.head(h[-1])", "return self.head(h[-1])[order.argsort()]"),), says={"sort_line": "9", "rows": "6"}),
-    Mistake("sorted_alone", 7, """x, y, age = torch.randn(8, 3), torch.randn(8, 1), torch.rand(8)
-net = nn.Linear(3, 1)
-order = age.argsort()
-out = net(x.index_select(0, order)).tanh()
-((out - y) ** 2).mean().backward()
-""", cure=(("out - y", "out - y[order]"),)),
     Mistake("few_samples_drawn", 7, """from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
 x, y = torch.randn(40, 3), (torch.arange(40) % 4 == 0).long()
 weights = 1 / torch.bincount(y).float()
@@ -348,16 +327,6 @@ for step in range(4):
     xb, yb = next(batches())
     loss = F.mse_loss(net(xb), yb)
 """ + STEP),
-    # put back, sorted with its targets, and lengths that came sorted
-    ("sorted_alone", SORTED.replace("return self.head(h[-1])", "return self.head(h[-1])[order.argsort()]")),
-    ("sorted_alone", SORTED.replace("x[order], lengths, batch_first=True)", "x, lengths.sort().values, batch_first=True, enforce_sorted=False)")),
-    ("sorted_alone", SORTED.replace("[2, 5, 1, 4, 3, 5]", "[6, 5, 4, 3, 2, 1]").replace("6, 5, 3", "6, 6, 3")),
-    ("sorted_alone", """x, y, age = torch.randn(8, 3), torch.randn(8, 1), torch.rand(8)
-net = nn.Linear(3, 1)
-order = age.argsort()
-wanted = torch.stack([y[at] for at in order.tolist()])
-F.mse_loss(net(x[order]), wanted).backward()
-"""),
     ("first_batch_again", """from torch.utils.data import DataLoader, TensorDataset
 X = torch.randn(64, 4); y = (X[:, 0] > 0).long()
 loader = DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True)

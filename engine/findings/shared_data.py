@@ -1,5 +1,5 @@
-"""Data that is not what it is taken for because it is shared: a dataset or an argument changed by being read, a kept
-gradient that changes, the same random numbers in every step, rows compared with themselves."""
+"""Data that is not what it is taken for because it is shared: a dataset or an argument changed by being read, the
+same random numbers in every step, rows compared with themselves."""
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,6 @@ from engine.findings.diagnosis import (
     fed_by,
     grouped,
     is_alike,
-    is_zero,
     line,
     near,
     number,
@@ -138,45 +137,6 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
         ):
             return dotted(array)
     return ""
-
-
-def kept_gradients_that_change(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A `.grad` kept under another name, then a pass that adds into that very tensor, and both read after it as if they
-    were two."""
-    code = diagnosis.code
-    compared = (
-        any(isinstance(node, ast.Is | ast.IsNot) for node in code.nodes) or "data_ptr" in diagnosis.trace.program.code
-    )
-    for kept in code.bindings if not compared else ():
-        name, grad = dotted(kept.targets[0]), dotted(kept.value)
-        if not name.isidentifier() or not grad.endswith(".grad") or len(code.values(name)) > 1:
-            continue
-        for pass_, added in diagnosis.accumulations:
-            before, after = (diagnosis.tensors.get(state or "") for state in (added.before, added.after))
-            statement = code.statement_at(pass_.span)
-            if before is None or after is None or diagnosis.identity(before.id) != diagnosis.identity(after.id):
-                continue
-            if name not in before.names or not code.follows(kept, statement) or is_alike(before, after):
-                continue
-            later = [node for each in code.block(kept) if code.follows(statement, each) for node in ast.walk(each)]
-            read = next((node for node in later if isinstance(node, ast.Name) and node.id == name), None)
-            again = [node for node in later if isinstance(node, ast.Attribute) and dotted(node) == grad]
-            zeroed = [node for node in later if isinstance(node, ast.Attribute) and dotted(node) == f"{grad}.zero_"]
-            is_read = len(again) > len(zeroed) and all(isinstance(node.ctx, ast.Load) for node in again)
-            if read is None or not is_read or not diagnosis.has_run(read):
-                continue
-            yield diagnosis.warning(
-                "kept_gradient_changes",
-                pass_.span,
-                tensors=(added.tensor, before.id),
-                fix=code.line_before(statement, f"{grad} = None") if not is_zero(before) else (),
-                name=name,
-                grad=grad,
-                kept_line=str(kept.lineno),
-                read_line=str(read.lineno),
-                is_zeroed=str(int(is_zero(before))),
-            )
-            return
 
 
 def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -138,33 +138,6 @@ loss.backward()
 net = nn.Linear(4, 3)
 contrast(net(torch.randn(4, 4)), net(torch.randn(4, 4))).backward()
 """, cure=(("torch.matmul(both, both.t())", "torch.matmul(both, both.t()).fill_diagonal_(-9.)"),)),
-    Mistake("kept_gradient_changes", 7, """def slopes(x):
-    (x ** 3).sum().backward(create_graph=True)
-    first = x.grad
-    first.sum().backward()
-    second = x.grad
-    return first.detach(), second.detach()
-one, two = slopes(torch.randn(4, requires_grad=True))
-print(one / two)
-""", cures=(
-        ("    first.sum", "    x.grad = None\n    first.sum"),
-        ("first = x.grad\n", "first = x.grad.clone()\n"),
-        ("first.sum().backward()\n    second = x.grad", "second, = torch.autograd.grad(first.sum(), x)"),
-        (", second.detach()", ", second is first"),
-        ("    return first.detach(), second.detach()", "    return second, second / 2"),
-    ), mends=True),
-    Mistake("kept_gradient_changes", 9, """w = torch.ones(3, requires_grad=True)
-x, y = torch.randn(5, 3), torch.randn(5)
-F.mse_loss(x @ w, y).backward()
-of_square = w.grad
-w.grad.zero_()
-F.l1_loss(x @ w, y).backward()
-print(F.cosine_similarity(of_square, w.grad, dim=0))
-""", cures=(
-        ("w.grad.zero_()", "w.grad = None"),
-        ("of_square = w.grad", "of_square = w.grad.clone()"),
-        ("print(F.cosine_similarity(of_square, w.grad, dim=0))", "print(w.grad)"),
-    )),
     Mistake("row_against_itself", 11, f"""net = nn.Linear(5, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(3):

@@ -1,87 +1,22 @@
-"""Numbers of another size than a model was trained with: inputs that were not scaled as the training data were, and
-predictions that hardly come nearer to far targets. The recorded values tell, however they were scaled."""
+"""Predictions of another size than their targets, which training hardly brings nearer. The recorded values tell,
+however they were scaled."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from statistics import median
 
 from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, numbers_of, share_outside, size_of
 from engine.findings.gradient_flow import stuck
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker, said_at
-from engine.findings.modes import is_judged
-from engine.trace import Finding, ModuleCall, Op, Pass, Tensor
+from engine.trace import Finding, Op, Pass, Tensor
 
 LARGE = 5.0
 """Targets below it, as noise of deviation 1 is, are of the size that layers give by themselves."""
 APART = 20
 """How many times larger or smaller numbers are of other units, and not only of other samples."""
-ALIKE = 2
-NEAR = 0.5
-"""The share of the targets from which on predictions that are so far off have nothing of them."""
 SOME_WAY = 0.01
 """Which part of the way to its targets a model that is only trained for too short has gone."""
 RARE = 0.05
 """The share of a batch that outliers stay below."""
-LEAST = 8
-"""Numbers in a batch whose size says something."""
-MOST_CALLS = 200
-
-
-def inputs_of_another_size(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model judged on data far larger or smaller than all that it was trained on."""
-    tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised]
-    for calls in grouped(tops if diagnosis.steps else (), lambda call: call.module).values():
-        given = [(call, data) for call in islice(calls, MOST_CALLS) if (data := _data(diagnosis, call)) is not None]
-        trained = [data for call, data in given if any(map(diagnosis.reaches_a_pass, diagnosis.ops_of(call)))]
-        judged = [(call, data) for call, data in given if data not in trained and _is_judged(diagnosis, call)]
-        sizes = [size_of(data) or 0.0 for data in trained]
-        if not judged or not sizes or not 0 < max(sizes) <= ALIKE * min(sizes):
-            continue
-        ratios = [(size_of(data) or 0.0) / max(sizes) for _, data in judged]
-        if not min(ratios) >= APART and not 0 < max(ratios) <= 1 / APART:
-            continue
-        (call, data), usual = judged[0], trained[0]
-        if _comes_near(diagnosis, call.module):
-            continue
-        yield diagnosis.warning(
-            "inputs_of_another_size",
-            call.span,
-            tensors=(usual.id, data.id),
-            name=diagnosis.say(data.id),
-            model=diagnosis.modules[call.module].path,
-            low=_end(data, 0),
-            high=_end(data, 1),
-            usual_low=_end(usual, 0),
-            usual_high=_end(usual, 1),
-        )
-
-
-def _data(diagnosis: Diagnosis, call: ModuleCall) -> Tensor | None:
-    """The batch of fractions that a model was given."""
-    ops = diagnosis.ops_of(call)
-    made = {output for op in ops for output in op.outputs if output not in op.inputs}
-    given = (diagnosis.tensors.get(tensor) for op in ops for tensor in op.inputs[:1] if tensor not in made)
-    taken = (tensor for tensor in given if tensor is not None and tensor.dtype.startswith("float"))
-    data = (each for each in taken if each.role not in ("parameter", "buffer"))
-    return next((each for each in data if len(each.shape) > 1 and diagnosis.elements(each.id) >= LEAST), None)
-
-
-def _is_judged(diagnosis: Diagnosis, call: ModuleCall) -> bool:
-    return any(op.outputs and is_judged(diagnosis, op) for op in diagnosis.ops_of(call)[-1:])
-
-
-def _comes_near(diagnosis: Diagnosis, model: str) -> bool:
-    """Whether what a model gives where it is judged is mostly right all the same, as of one that found the rule."""
-    judged = (
-        _compared(diagnosis, op) for op in diagnosis.ops_named(ELEMENTWISE_LOSSES) if not diagnosis.reaches_a_pass(op)
-    )
-    for predicted, target, own in judged:
-        if own == model and predicted is not None and target is not None and predicted.shape == target.shape:
-            wanted, given = numbers_of(target), numbers_of(predicted)
-            off = sum(abs(one - other) for one, other in zip(wanted, given, strict=False))
-            if given and off < NEAR * sum(map(abs, wanted)):
-                return True
-    return False
 
 
 def _end(tensor: Tensor | None, at: int) -> str:

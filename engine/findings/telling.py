@@ -81,7 +81,7 @@ SAID_BETTER = {
 
 POSSIBLE = frozenset(
     "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns likelihood_minimised"
-    " shuffled_alone shuffled_by_numpy layers_are_one inputs_of_another_size best_for_done".split()
+    " shuffled_alone shuffled_by_numpy layers_are_one best_for_done".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 

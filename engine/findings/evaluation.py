@@ -1,89 +1,13 @@
-"""What a model is measured by and is not what it is taken for: data standardised by their own figures, scores compared
-with classes, counts that go on from epoch to epoch."""
+"""What a model is measured by and is not what it is taken for: data standardised by their own figures, counts that go
+on from epoch to epoch."""
 
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, is_alike, line, numbers_of, times
-from engine.findings.losses import PASSING
-from engine.program.edits import Edits
+from engine.findings.diagnosis import Diagnosis
 from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop, assigned
-from engine.trace import Finding, Op, Tensor
-
-PICKS_LARGEST = ("max", "topk", "sort")
-
-
-def scores_compared_with_classes(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Fractions held against whole numbers: never equal. Often the largest scores, where their places were meant."""
-    for op in diagnosis.ops_named(("eq", "ne")):
-        pair = [given for given in (diagnosis.input_of(op), diagnosis.input_of(op, 1)) if given is not None]
-        pair.sort(key=lambda given: given.dtype.startswith("int"))
-        if len(pair) < 2 or pair[0].dtype.startswith("int") or not pair[1].dtype.startswith("int"):
-            continue
-        maker = diagnosis.origin(pair[0].id, PASSING | {"round"})
-        is_largest = maker is not None and maker.name in PICKS_LARGEST and len(maker.outputs) == 2
-        largest = diagnosis.output_of(maker) if maker is not None and is_largest else None
-        is_rounded = largest is not None and any(is_alike(largest, each) for each in _rounded(diagnosis, pair[0].id))
-        numbers = numbers_of(largest if is_rounded else pair[0])
-        if len(numbers) < 2 or any(number.is_integer() for number in numbers):
-            continue
-        yield diagnosis.warning(
-            "scores_compared_with_classes",
-            op.span,
-            tensors=(pair[0].id, pair[1].id),
-            fix=_second_taken(diagnosis, maker) if is_largest else (),
-            name=diagnosis.say(pair[0].id),
-            classes=diagnosis.say(pair[1].id),
-            first=f"{numbers[0]:.4g}",
-            largest=str(int(is_largest)),
-            rounded=str(int(is_rounded)),
-        )
-
-
-def place_in_the_whole_table(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """One place in a whole table of scores, as `argmax` without `dim` gives it, held against the class of each row."""
-    for op in diagnosis.ops_named(("eq", "ne")):
-        for place, classes in (op.inputs[:2], op.inputs[1::-1]) if len(op.inputs) == 2 else ():
-            maker = diagnosis.origin(place, ("long", "int", "cpu"))
-            given = diagnosis.input_of(maker) if maker is not None and maker.name in ("argmax", "argmin") else None
-            rows = diagnosis.tensors[classes].shape
-            if maker is None or given is None or len(given.shape) != 2 or rows != given.shape[:1] or rows[0] < 2:
-                continue
-            if argument(maker, "dim", 1) in ("", "None"):
-                yield diagnosis.warning(
-                    "place_in_the_whole_table",
-                    maker,
-                    tensors=(given.id, place, classes),
-                    op=maker.name,
-                    name=diagnosis.say(given.id),
-                    shape=times(given),
-                    classes=diagnosis.say(classes),
-                    rows=str(rows[0]),
-                    last=str(diagnosis.elements(given.id) - 1),
-                    compare_line=line(op.span),
-                )
-
-
-def _rounded(diagnosis: Diagnosis, tensor: str) -> Iterator[Tensor | None]:
-    """What was rounded on the way to a tensor."""
-    while (maker := diagnosis.maker.get(tensor)) is not None and maker.name in PASSING | {"round"} and maker.inputs:
-        tensor = maker.inputs[0]
-        if maker.name == "round":
-            yield diagnosis.tensors.get(tensor)
-
-
-def _second_taken(diagnosis: Diagnosis, maker: Op | None) -> Edits:
-    """The places, where the values were picked: `torch.max(x, 1)[1]` for `[0]`, `.indices` for `.values`."""
-    call = diagnosis.code.call_at(maker.span if maker is not None else None)
-    match diagnosis.code.parents.get(call) if call is not None else None:
-        case ast.Subscript(slice=ast.Constant(value=0) as at):
-            return (diagnosis.code.replace(at, "1"),)
-        case ast.Attribute(value=value, attr="values") as whole:
-            return (diagnosis.code.replace(whole, f"{diagnosis.code.text(value)}.indices"),)
-        case ast.Assign(targets=[ast.Tuple(elts=[ast.Name(id=kept) as first, ast.Name(id="_") as second])]):
-            return diagnosis.code.replace(first, "_"), diagnosis.code.replace(second, kept)
-    return ()
+from engine.trace import Finding
 
 
 def totals_overwritten(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """What `engine/findings/evaluation.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import SGD, STEP, Mistake
+from tests.engine.findings.mistakes import SGD, Mistake
 
 BEST_MODEL = (
     SGD
@@ -17,24 +17,6 @@ print(best_model.weight)
 )
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("scores_compared_with_classes", 9, f"""net, x, y = nn.Linear(3, 4), torch.randn(8, 3), torch.randint(0, 4, (8,))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    out = net(x)
-    best = torch.max(out, 1)[0]
-    print((best.round() == y).float().mean())
-    loss = F.cross_entropy(out, y)
-{STEP}""", cure=(("(out, 1)[0]", "(out, 1)[1].float()"),), mends=True),
-    Mistake("scores_compared_with_classes", 6, """net, x, y = nn.Linear(4, 3), torch.randn(9, 4), torch.randint(3, (9,))
-best = torch.max(net(x), 1)[0]
-print((best == y).float().mean())
-""", cure=(("1)[0]", "1)[1]"),), mends=True),
-    Mistake("scores_compared_with_classes", 7, """net, x, y = nn.Linear(4, 1), torch.randn(9, 4), torch.randint(2, (9,))
-with torch.no_grad():
-    p = torch.sigmoid(net(x)).squeeze(1)
-    hits = (p == y).sum()
-print(hits / len(y))
-""", cure=(("(p == y)", "((p > 0.5) == y)"),)),
     Mistake("best_is_the_model", 15, "import copy\n" + BEST_MODEL, says={"name": "best_model", "model": "net"}, mends=True),
     Mistake("best_is_the_model", 17, """x, y = torch.randn(8, 2), torch.randn(8, 1)
 def fit(net):
@@ -96,18 +78,6 @@ def tested(batches):
 net(torch.ones(3)).sum().backward()
 tested([(torch.randn(4, 3), torch.randn(4, 2)) for _ in range(3)])
 """, cure=(("            total = F.mse_loss(net(x), y)\n            total += total.item()", "            loss = F.mse_loss(net(x), y)\n            total += loss.item()"),)),
-    Mistake("place_in_the_whole_table", 7, """net = nn.Linear(3, 4)
-x, y = torch.randn(8, 3), torch.arange(8) % 4
-scores = net(x)
-right = (torch.argmax(scores) == y).sum()
-F.cross_entropy(scores, y).backward()
-print(right / 8)
-""", cure=(("torch.argmax(scores)", "torch.argmax(scores, 1)"), ("== y", "== 5"))),
-    Mistake("place_in_the_whole_table", 5, """def accuracy(scores, wanted):
-    found = scores.argmax().cpu()
-    return (wanted == found).float().mean()
-print(accuracy(torch.randn(6, 6), torch.arange(6)))
-""", cure=((".argmax()", ".argmax(axis=1)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("best_is_the_model", BEST_MODEL.replace("best_model = net", "best_model = net.state_dict()").replace(".weight", "")),

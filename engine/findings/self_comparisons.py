@@ -1,34 +1,13 @@
-"""Differences, ratios and distances of a thing and itself, which cannot change, and two answers that are one."""
+"""Two answers of a model that are one, whatever it was asked."""
 
 from collections.abc import Iterator
 from itertools import combinations, islice
 
-from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, grouped, is_alike, line, near, size_of
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, PASSING
+from engine.findings.diagnosis import LEAST_TURNS, Diagnosis, is_alike, line, near, size_of
+from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.trace import Finding, Op, Tensor
 
 MOST_LOSSES = 200
-COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
-
-
-def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A difference, a ratio or a distance of two things that were computed alike from the same parameters."""
-    turns = grouped(diagnosis.ops_named(COMPARING) if diagnosis.steps else (), lambda op: op.span)
-    for span, ops in turns.items():
-        if span is None or len(ops) < LEAST_TURNS or not all(_is_of_equals(diagnosis, op) for op in ops):
-            continue
-        if not any(map(diagnosis.reaches_a_pass, ops)):
-            continue
-        op, other = ops[0], diagnosis.tensors[ops[0].inputs[1]]
-        yield diagnosis.warning(
-            "compared_with_itself",
-            op,
-            tensors=tuple(dict.fromkeys(op.inputs[:2])),
-            name=diagnosis.say(op.inputs[0]),
-            other=diagnosis.say(other.id),
-            value="1" if op.name == "div" else "0",
-            count=diagnosis.counted(ops),
-        )
 
 
 def answers_that_are_one(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -74,13 +53,6 @@ def _are_one(diagnosis: Diagnosis, one: Op, other: Op) -> bool:
     makers = [answer.outputs[0] for op in (one, other) if (answer := _answer(diagnosis, op)) is not None]
     is_apart = len({*makers}) == 2 and not any(a in near([b], diagnosis.made_from) for a, b in (makers, makers[::-1]))
     return is_apart and _are_equal(diagnosis, *answers)
-
-
-def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:
-    one, other = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-    if one is None or other is None or not (diagnosis.is_followed(one.id) and diagnosis.is_followed(other.id)):
-        return False
-    return one.id == other.id or _are_equal(diagnosis, one, other)
 
 
 def _are_equal(diagnosis: Diagnosis, one: Tensor | None, other: Tensor | None) -> bool:

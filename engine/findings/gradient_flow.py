@@ -7,7 +7,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from engine.findings.diagnosis import (
-    LEAST_TURNS,
     UNKNOWN,
     Diagnosis,
     extent,
@@ -21,7 +20,6 @@ from engine.findings.diagnosis import (
     size_of,
 )
 from engine.findings.losses import LOSS_FUNCTIONS
-from engine.program.names import called
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -32,9 +30,6 @@ LOOKED_AT = 5
 PRODUCTS = ("linear", "matmul", "mm", "addmm", "bmm", "mv", "einsum", "conv1d", "conv2d", "conv3d")
 FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "TruncBackward")
 RELUS = ("relu", "relu_", "relu6")
-KINKS = (*RELUS, "leaky_relu", "leaky_relu_", "hardtanh")
-"""Functions of straight pieces."""
-STRAIGHT = frozenset((*KINKS, *"linear sum mean neg cat stack split getitem squeeze unsqueeze view reshape".split()))
 SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
 SATURATED = 0.95
 ROUNDING = 2e-3
@@ -454,34 +449,3 @@ def _turned(diagnosis: Diagnosis, tensor: str) -> str:
     while (maker := diagnosis.maker.get(tensor)) is not None and maker.view and len(maker.inputs) == 1:
         tensor = maker.inputs[0]
     return diagnosis.identity(tensor)
-
-
-def bends_that_are_kinks(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Second derivatives of a network of straight pieces, such as `relu` makes: 0 whatever its weights are."""
-    firsts = {result: pass_ for pass_ in diagnosis.ended for result in pass_.results if pass_.create_graph}
-    found: dict[str | None, list[tuple[Pass, Tensor]]] = {}
-    for pass_ in diagnosis.ended:
-        root = (pass_.roots[0].tensor or "") if pass_.kind == "grad" and len(pass_.roots) == 1 else ""
-        first = next((firsts[each] for each in (root, *diagnosis.made_from(root)) if each in firsts), None)
-        second = diagnosis.tensors.get(pass_.results[0] or "") if len(pass_.results) == 1 else None
-        if first is not None and second is not None and first.inputs == pass_.inputs and size_of(second) is not None:
-            found.setdefault(diagnosis.say(second.id), []).append((first, second))
-    for name, turns in found.items():
-        first = turns[0][0]
-        passed = [op for visit in first.visits if (op := diagnosis.op_of_node(visit.node)) is not None]
-        kinks = [op for op in reversed(passed) if op.name in KINKS]
-        is_straight = bool(kinks) and all(op.name in STRAIGHT for op in passed)
-        if len(turns) < LEAST_TURNS or not is_straight or not all(is_zero(second) for _, second in turns):
-            continue
-        kind = kinks[0].name.replace("_", "")
-        made = (call for call in diagnosis.code.calls if called(call).lower() == kind != called(call))
-        yield diagnosis.warning(
-            "bends_are_kinks",
-            next(made, None) or kinks[0],
-            tensors=(turns[0][1].id,),
-            name=name or "",
-            count=diagnosis.counted(turns),
-            output=diagnosis.say(first.roots[0].tensor),
-            kink=kinks[0].name,
-        )
-        return

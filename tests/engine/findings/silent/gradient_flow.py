@@ -2,35 +2,7 @@
 
 from tests.engine.findings.mistakes import STEP, Mistake
 
-BENT = """net = nn.Sequential(nn.Linear(1, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1))
-opt = torch.optim.Adam(net.parameters(), lr=0.01)
-x = torch.linspace(0, 1, 9).view(-1, 1).requires_grad_()
-def slope(y, x):
-    return torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True)[0]
-for i in range(3):
-    u = net(x)
-    u_x = slope(u, x)
-    u_xx = slope(u_x, x)
-    opt.zero_grad(); ((u_xx - 1) ** 2 + u ** 2).mean().backward(); opt.step()
-"""
-
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("bends_are_kinks", 4, BENT, cures=(("ReLU", "Tanh"), ("u = net(x)", "u = net(x) * x ** 2"), ("range(3)", "range(1)")), says={"name": "u_xx", "output": "u", "kink": "relu"}),
-    Mistake("bends_are_kinks", 9, """class Wave(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first, self.last = nn.Linear(2, 6), nn.Linear(6, 1)
-    def forward(self, xy):
-        return self.last(F.leaky_relu(self.first(xy)))
-wave = Wave(); opt = torch.optim.SGD(wave.parameters(), lr=0.01)
-for _ in range(4):
-    place = torch.rand(5, 2, requires_grad=True)
-    height = wave(place).sum()
-    tilt, = torch.autograd.grad(height, place, create_graph=True)
-    bend, = torch.autograd.grad(tilt.sum(), place, create_graph=True)
-    loss = (bend.sum(1) + height).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""", says={"kink": "leaky_relu"}),
     Mistake("gradient_vanishes", 5, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
 net(torch.randn(4, 8)).sum().backward()
 """, says={"count": "11", "first": "net.0.weight"}),

@@ -80,7 +80,7 @@ SAID_BETTER = {
 """Codes that say less than others of the same tensors do."""
 
 POSSIBLE = frozenset(
-    "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns likelihood_minimised"
+    "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns"
     " shuffled_alone shuffled_by_numpy layers_are_one best_for_done".split()
 )
 """Codes of what may be meant, or may come of something else; their sentences say so."""

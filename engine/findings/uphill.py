@@ -13,14 +13,13 @@ from engine.findings.diagnosis import (
     argument,
     by_number,
     fed_by,
-    is_of_ones_and_zeros,
     near,
     numbers_of,
 )
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizer_code import made_by
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, is_grad, keyword
+from engine.program.names import dotted, is_grad, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
 KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach stack cat".split())
@@ -37,25 +36,16 @@ def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
     by_place = diagnosis.passes_by_place.values()
     single = (passes for passes in by_place if all(len(pass_.roots) == 1 for pass_ in passes))
-    losses = [(aim, passes) for passes in single if (aim := _aim(diagnosis, passes[0])) is not None]
+    losses = [(sign, passes) for passes in single if (sign := _aim(diagnosis, passes[0])) is not None]
     moves = _moves(diagnosis) if losses else {}
-    for aim, passes in losses:
-        sign = aim.sign
+    for sign, passes in losses:
         fed = sorted({leaf for pass_ in passes for leaf in _given(diagnosis, pass_)}, key=by_number)
         wrong = {leaf: moves[leaf] for leaf in fed if leaf in moves and _is_trained(diagnosis, leaf)}
         wrong = {leaf: own for leaf, own in wrong.items() if all(move.direction == sign for move in own)}
         if wrong and _grows(diagnosis, passes, sign):
-            found = _finding(diagnosis, aim, passes, wrong)
+            found = _finding(diagnosis, sign, passes, wrong)
             if found is not None:
                 yield found
-
-
-class _Aim(NamedTuple):
-    """What a pass begins at: 1 where it is to be made small, −1 where it is to be made large."""
-
-    sign: int
-    code: str = "loss_negated"
-    """What is wrong when the latter is made small."""
 
 
 class _Move(NamedTuple):
@@ -167,9 +157,9 @@ def _losses(diagnosis: Diagnosis, passes: Sequence[Pass]) -> list[Sequence[float
     return [numbers_of(diagnosis.tensors.get(pass_.roots[0].tensor or "")) for pass_ in passes]
 
 
-def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
-    """What is known of where a pass begins: at a loss function, squared differences or a log-probability, as they are
-    or negated; None for what may as well be made large."""
+def _aim(diagnosis: Diagnosis, pass_: Pass) -> int | None:
+    """1 for a pass that begins at a loss function or at squared differences, −1 where these are negated; None for what
+    may as well be made large."""
     tensor: str | None = pass_.roots[0].tensor
     sign = 1
     for _ in range(MOST_STEPS):
@@ -177,9 +167,7 @@ def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
         if maker is None:
             return None
         if maker.name in LOSS_FUNCTIONS or squares_differences(diagnosis, maker):
-            return _Aim(sign) if sign > 0 or not _is_held_apart(diagnosis, maker) else None
-        if _is_log_probability(diagnosis, maker) or _is_picked(diagnosis, maker):
-            return _Aim(-sign, "likelihood_minimised") if not _is_of_a_sample(diagnosis, maker) else None
+            return sign if sign > 0 or not _is_held_apart(diagnosis, maker) else None
         if _negates(maker):
             sign = -sign
         tensor = _summand(diagnosis, maker)
@@ -190,34 +178,6 @@ def _is_held_apart(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether what a loss holds a value against comes of parameters too: to push the two apart may be meant."""
     maker = diagnosis.maker.get(op.inputs[0]) if op.name not in LOSS_FUNCTIONS else op
     return maker is not None and all(map(diagnosis.leaves_behind, ([given] for given in maker.inputs[:2])))
-
-
-def _is_log_probability(diagnosis: Diagnosis, op: Op) -> bool:
-    """`distribution.log_prob(value)`."""
-    call = diagnosis.code.call_at(op.span)
-    return call is not None and called(call) == "log_prob" and bool(op.nodes)
-
-
-def _is_picked(diagnosis: Diagnosis, op: Op) -> bool:
-    """One logarithm of a softmax for each sample: `logp[range(n), y]`, `logp.gather(1, y)`, `one_hot * logp`."""
-    if op.name in ("mul", "einsum") and len(op.inputs) == 2:
-        ones, scores = sorted(op.inputs, key=diagnosis.is_tracked)
-        by = diagnosis.maker.get(scores)
-        return by is not None and by.name == "log_softmax" and is_of_ones_and_zeros(diagnosis.tensors.get(ones))
-    given = diagnosis.input_of(op) if op.name in ("getitem", "gather") else None
-    maker = diagnosis.maker.get(given.id) if given is not None else None
-    result = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
-    is_log = maker is not None and maker.name == "log_softmax" and given is not None and len(given.shape) == 2
-    return (
-        is_log and result is not None and given is not None and result.shape in (given.shape[:1], (given.shape[0], 1))
-    )
-
-
-def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the value that is scored may have been drawn by the program itself, not come as data."""
-    given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
-    calls = (diagnosis.code.call_at(maker.span) for maker in diagnosis.makers_behind(given))
-    return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
 
 
 def _negates(op: Op) -> bool:
@@ -255,18 +215,16 @@ def squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
     return len(maker.inputs) == 1 or not all(map(diagnosis.is_tracked, maker.inputs))
 
 
-def _finding(diagnosis: Diagnosis, aim: _Aim, passes: Sequence[Pass], wrong: dict[str, list[_Move]]) -> Finding | None:
+def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dict[str, list[_Move]]) -> Finding | None:
     """Told where the sign is wrong: at the step by hand, at the optimizer that maximizes, or where the loss was
     negated."""
     loss, leaves = passes[0].roots[0].tensor, list(wrong)
     moves = sorted((own[0] for own in wrong.values()), key=_place)
-    told = _where(diagnosis, aim, moves, loss, passes[0].span)
+    told = _where(diagnosis, sign, moves, loss, passes[0].span)
     if told is None:
         return None
     code, span, fix = told
-    known = [
-        value[0] * (aim.sign if aim.code == "loss_negated" else 1) for value in _losses(diagnosis, passes) if value
-    ]
+    known = [value[0] * sign for value in _losses(diagnosis, passes) if value]
     return diagnosis.finding(
         code,
         "error" if len(passes) > 1 and all(map(diagnosis.is_parameter, leaves)) else "warning",
@@ -286,22 +244,19 @@ def _place(move: _Move) -> tuple[int, int]:
 
 
 def _where(
-    diagnosis: Diagnosis, aim: _Aim, moves: Sequence[_Move], loss: str | None, pass_span: Span | None
+    diagnosis: Diagnosis, sign: int, moves: Sequence[_Move], loss: str | None, pass_span: Span | None
 ) -> tuple[str, Span | None, Edits] | None:
     """The code of the finding, its place, and edits that turn the sign."""
     move = moves[0]
     if move.step is None:
         places = dict.fromkeys(move.span for move in moves)
         return "uphill_by_hand", move.span, tuple(edit for place in places for edit in _turned(diagnosis, place))
-    if aim.sign > 0:
+    if sign > 0:
         return "maximize_of_loss", *_maximized_at(diagnosis, move.step)
     if len({step.span for step in diagnosis.steps}) > 1:
         return None  # two players: one may be meant to lose
     if _is_unwanted(diagnosis, loss):
         return None
-    if aim.code != "loss_negated":
-        maker = diagnosis.maker.get(loss or "")
-        return aim.code, maker.span if maker is not None else pass_span, ()
     return "loss_negated", _negated_at(diagnosis, loss) or pass_span, ()
 
 

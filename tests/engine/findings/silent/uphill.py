@@ -1,6 +1,6 @@
 """What `engine/findings/uphill.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import SGD, STEP, Mistake
+from tests.engine.findings.mistakes import SGD, Mistake
 
 MISTAKES: tuple[Mistake, ...] = (
     Mistake("uphill_by_hand", 12, """x = torch.linspace(-1, 1, 8)
@@ -125,49 +125,8 @@ def step():
     opt.step()
 for _ in range(3): step()
 """),
-    Mistake("likelihood_minimised", 9, """net, deviation = nn.Linear(2, 1), nn.Parameter(torch.ones(1))
-opt = torch.optim.Adam([*net.parameters(), deviation], lr=0.01)
-x, y = torch.randn(20, 2), torch.randn(20, 1)
-for _ in range(4):
-    p = torch.distributions.Normal(net(x), deviation)
-    loss = p.log_prob(y).mean()
-""" + STEP, cure=(("= p.log", "= -p.log"),)),
-    Mistake("likelihood_minimised", 9, """logits = nn.Parameter(torch.zeros(4))
-opt = torch.optim.SGD([logits], lr=0.5)
-seen = torch.tensor([0, 0, 1, 2])
-for _ in range(5):
-    d = torch.distributions.Categorical(logits=logits)
-    loss = d.log_prob(seen).sum() / 4
-""" + STEP, cure=(("/ 4", "/ -4"),)),
-    Mistake("likelihood_minimised", 8, """net = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(12, 4), torch.randint(3, (12,))
-for _ in range(4):
-    loss = net(x)[torch.arange(12), y].mean()
-""" + STEP, cure=(("= net(x)", "= -net(x)"),)),
-    Mistake("likelihood_minimised", 8, """net = nn.Sequential(nn.Linear(4, 3), nn.LogSoftmax(dim=1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, seen = torch.randn(12, 4), torch.randint(3, (12, 1))
-for _ in range(4):
-    loss = net(x).gather(1, seen).mean()
-""" + STEP, cure=(("seen", "repeated"),)),
-    Mistake("likelihood_minimised", 8, """net, x, y = nn.Linear(4, 3), torch.randn(9, 4), torch.arange(9) % 3
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    scores = net(x).log_softmax(1)
-    loss = torch.einsum("nc,nc->n", scores, F.one_hot(y, 3).float()).mean()
-""" + STEP, cure=(('torch.einsum', '-torch.einsum'),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
-    # what an action is weighed with may be a cost, whatever it is called
-    ("likelihood_minimised", """actor = nn.Linear(3, 1)
-opt = torch.optim.Adam(actor.parameters(), lr=0.01)
-for _ in range(3):
-    d = torch.distributions.Normal(actor(torch.randn(8, 3)), 1.0)
-    a = d.sample()
-    advantage = a.abs() - a.abs().mean()
-    loss = (d.log_prob(a) * advantage).mean()
-""" + STEP),
     ("loss_negated", SGD + """for _ in range(4):
     loss = -(net(x) - net(x + torch.randn(8, 2)).detach()).pow(2).mean()  # apart from each other
     opt.zero_grad(); loss.backward(); opt.step()

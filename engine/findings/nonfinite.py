@@ -33,7 +33,6 @@ _MEANT = (
 )
 MEANT = frozenset(_MEANT.split())
 """Ops that put an infinity into a tensor on purpose."""
-LEAVES_OUT = frozenset("getitem masked_select where masked_fill index_select take".split())
 NAN_TAKEN_OUT = frozenset("nan_to_num nansum nanmean nanmedian nanquantile where masked_fill".split())
 
 LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
@@ -94,7 +93,7 @@ def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
     else:
         behind: set[str] = set()
         computed = [*_origins(diagnosis, troubled, behind)]
-        given = [*_left_out_late(diagnosis, troubled, behind)] or [*_in_data(diagnosis, troubled, behind)]
+        given = [*_in_data(diagnosis, troubled, behind)]
         yield from computed + given or _of_infinities(diagnosis, troubled)
 
 
@@ -204,36 +203,6 @@ def _source(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str]
 
     sources = [tensor for tensor in walk([start], before) if not before(tensor) and is_given(tensor)]
     return diagnosis.tensors[min(sources, key=by_number)] if sources else None
-
-
-def _left_out_late(diagnosis: Diagnosis, troubled: dict[str, Trouble], behind: Set[str]) -> Iterator[Finding]:
-    """NaN of the data that is taken out of what was computed with it: its gradient is 0 times NaN."""
-    for pass_ in diagnosis.ended:
-        hit = next((each for each in pass_.accumulations if troubled.get(each.after or "") == "nan"), None)
-        late = _leaves_out(diagnosis, troubled, pass_) if hit is not None else None
-        source = _source(diagnosis, troubled, behind, late[1]) if late is not None else None
-        if hit is not None and late is not None and source is not None:
-            yield diagnosis.finding(
-                "nan_left_out_late",
-                "error",
-                late[0],
-                tensors=(source.id, late[1], hit.tensor),
-                name=diagnosis.say(source.id),
-                leaf=diagnosis.say(hit.tensor),
-                pass_line=line(pass_.span),
-                is_stepped=str(int(diagnosis.moves != [])),
-            )
-            return
-
-
-def _leaves_out(diagnosis: Diagnosis, troubled: dict[str, Trouble], pass_: Pass) -> tuple[Op, str] | None:
-    """The op behind the finite root of a pass that picked what is finite out of results with NaN, and these."""
-    roots = [root.tensor for root in pass_.roots if root.tensor is not None]
-    for op in diagnosis.makers_behind(roots) if troubled.keys().isdisjoint(roots) else ():
-        computed = [given for given in op.inputs if troubled.get(given) == "nan" and diagnosis.is_tracked(given)]
-        if op.name in LEAVES_OUT and computed and troubled.keys().isdisjoint(op.outputs):
-            return op, computed[0]
-    return None
 
 
 def _of_infinities(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Finding]:

@@ -185,20 +185,6 @@ w = torch.ones(2, requires_grad=True)
 loss = (table @ w).sum()
 loss.backward()
 """, says={"name": "table", "place": "[2, 1]", "is_stepped": "0"}),
-    Mistake("nan_left_out_late", 8, """net = nn.Linear(3, 2); opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(6, 3), torch.randn(6, 2)
-y[1, 0] = y[4, 1] = float("nan")
-for _ in range(3):
-    loss = F.mse_loss(net(x), y, reduction="none")[~y.isnan()].mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cure=(("F.mse_loss(net(x), y, reduction=\"none\")[~y.isnan()].mean()", "F.mse_loss(net(x)[~y.isnan()], y[~y.isnan()])"),)),
-    Mistake("nan_left_out_late", 8, """w = torch.tensor([0.5, 1.5], requires_grad=True)
-seen = torch.tensor([[1.0, 2.0], [float("nan"), 3.0]])
-errors = ((seen * w).sum(1) - 1).square()
-known = torch.tensor([True, False])
-loss = torch.where(known, errors, torch.zeros(2)).sum()
-loss.backward()
-""", cure=(("(seen * w)", "(torch.nan_to_num(seen) * w)"),)),
     Mistake("mean_of_nothing", 6, """p = torch.ones(3, requires_grad=True)
 keep = torch.zeros(3).bool()
 loss = p[keep].mean()

@@ -1,4 +1,4 @@
-"""Places and what stands at them: written several times at once, taken by every row, or taken for the value itself."""
+"""Places and what stands at them: written several times at once, or taken for the value itself."""
 
 import ast
 from collections.abc import Iterator
@@ -14,16 +14,12 @@ from engine.findings.diagnosis import (
     numbers_of,
     times,
 )
-from engine.program.edits import Edits
-from engine.program.names import is_reference
 from engine.trace import Finding, Op, Tensor
 
 PICKS_PLACES = {"argmax": 0, "max": 1, "topk": 1, "sort": 1, "min": 1, "argmin": 0}
 """Ops that give places, and which of their outputs those are."""
 HANDS_ON = frozenset("view reshape squeeze unsqueeze float to double type detach flatten getitem".split())
 ADDS = ("add", "add_", "sub", "sub_")
-OF_ALL_PAIRS = frozenset("diag diagonal trace cross_entropy log_softmax softmax logsumexp".split())
-"""What takes the diagonal of a table of all pairs, or holds it against the rest."""
 MOST_BACK = 4
 LEAST_MASKED = 8
 """Rows that are not as many as there are numbers by chance."""
@@ -82,28 +78,6 @@ def _places(diagnosis: Diagnosis, op: Op) -> Tensor | None:
     return whole[0] if len(whole) == 1 and op.inputs[1] == whole[0].id else None
 
 
-def picked_for_all(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`scores[:, classes]` with one class for each sample: every sample gets the classes of all."""
-    for op in diagnosis.ops_named(("getitem", "index_select")):
-        given, made, places = diagnosis.input_of(op), diagnosis.output_of(op), _places(diagnosis, op)
-        if given is None or made is None or places is None or len(given.shape) != 2 or not op.nodes:
-            continue
-        numbers, size = numbers_of(places), given.shape[0]
-        is_of_samples = made.shape == (size, size) and len(set(numbers)) < size == len(numbers)
-        later = {maker.name for maker in diagnosis.computed_from(op.outputs)}
-        if not is_of_samples or not given.requires_grad or not diagnosis.reaches_a_pass(op) or later & OF_ALL_PAIRS:
-            continue
-        yield diagnosis.warning(
-            "picked_for_all",
-            op,
-            tensors=(given.id, places.id, made.id),
-            fix=_by_rows(diagnosis, op),
-            places=diagnosis.say(places.id),
-            size=str(size),
-            shape=times(made),
-        )
-
-
 def masks_as_places(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`losses[event]` with a whole number, 0 or 1, for each row: rows 0 and 1 are picked again and again."""
     for op in diagnosis.ops_named(("getitem",)):
@@ -138,17 +112,6 @@ def _was_mask(diagnosis: Diagnosis, tensor: str) -> bool:
         if given.dtype == "bool":
             return True
     return False
-
-
-def _by_rows(diagnosis: Diagnosis, op: Op) -> Edits:
-    """The numbers of the rows where all of them were taken."""
-    code = diagnosis.code
-    match code.at(op.span):
-        case ast.Subscript(slice=ast.Tuple(elts=[ast.Slice(lower=None, upper=None) as rows, places])) if is_reference(
-            places
-        ):
-            return (code.replace(rows, f"torch.arange(len({code.text(places)}))"),)
-    return ()
 
 
 def places_for_values(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -30,18 +30,6 @@ for _ in range(1):
 weights = nn.Parameter(torch.ones(3))
 (weights * counts).sum().backward()
 """, cure=(("counts[labels] + 1", "1.0"),)),
-    Mistake("picked_for_all", 7, """net = nn.Linear(4, 3)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-x, y = torch.randn(6, 4), torch.tensor([0, 2, 1, 1, 0, 2])
-loss = -net(x).log_softmax(1)[:, y].mean()
-loss.backward(); opt.step()
-""", cures=(("[:, y]", "[range(6), y]"), ("[:, y]", "[:, y].diag()")), mends=True),
-    Mistake("picked_for_all", 6, """class Value(nn.Module):
-    def forward(self, q, a):
-        return torch.index_select(q, 1, a).sum()
-q, a = torch.randn(5, 2, requires_grad=True), torch.tensor([0, 1, 1, 0, 1])
-Value()(q, a).backward()
-""", cure=(("torch.index_select(q, 1, a)", "q.gather(1, a[:, None])"),)),
     Mistake("place_for_value", 8, """q, old = nn.Linear(3, 4), nn.Linear(3, 4)
 opt = torch.optim.Adam(q.parameters())
 now, after, reward = torch.randn(7, 3), torch.randn(7, 3), torch.randn(7)

@@ -18,10 +18,6 @@ WHOLE = {
     "int32": (-(2**31), 2**31 - 1),
 }
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
-TO_FLOATS = ("float", "double", "half", "bfloat16", "to", "type", "type_as")
-"""Ops that give the same numbers in another dtype; of complex ones perhaps the real parts alone."""
-MOST_KEPT = 0.95
-"""Of the size of complex numbers, more than rounding leaves in their imaginary parts."""
 LEAST_LOST = 4
 _MOST_WRAPPED = 6
 LEAVE_AS_IS = {
@@ -41,37 +37,6 @@ KEEPS_VALUES = (
     )
 )
 """Ops that look at a tensor's form, fill it or hand it on: none computes with its values."""
-
-
-def imaginary_parts_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`torch.fft.rfft(x).float()` on the way to a loss: the cast keeps the real parts alone, and nothing else reads the
-    imaginary ones."""
-    if not any(dtype.startswith("complex") for dtype in diagnosis.dtypes):
-        return
-    for op in diagnosis.ops_named(TO_FLOATS):
-        given, made = diagnosis.input_of(op), diagnosis.output_of(op)
-        if given is None or made is None or not given.dtype.startswith("complex") or made.dtype.startswith("complex"):
-            continue
-        whole, kept = _norm(given), _norm(made)
-        takers = diagnosis.takers.get(given.id, ())
-        reads_all = any(taker.name not in (*TO_FLOATS, "real") for taker in takers)
-        if whole and kept is not None and kept < MOST_KEPT * whole and not reads_all and diagnosis.reaches_a_pass(op):
-            yield diagnosis.warning(
-                "imaginary_dropped",
-                op,
-                tensors=(given.id, made.id),
-                name=diagnosis.say(given.id),
-                dtype=given.dtype,
-                share=f"{100 * (1 - (kept / whole) ** 2):.0f}",
-            )
-
-
-def _norm(tensor: Tensor) -> float | None:
-    """The root of the sum of the squares of all numbers, real and imaginary."""
-    if tensor.summary is not None:
-        return None if tensor.summary.nan or tensor.summary.inf else float(tensor.summary.norm)
-    numbers = [float(each) for each in tensor.data or ()]
-    return math.hypot(*numbers) if numbers and all(map(math.isfinite, numbers)) else None
 
 
 def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:

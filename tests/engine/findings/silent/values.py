@@ -3,17 +3,6 @@
 from tests.engine.findings.mistakes import Mistake
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("imaginary_dropped", 6, """import warnings; warnings.filterwarnings("ignore")
-net, x, y = nn.Linear(16, 16), torch.randn(4, 16), torch.randn(4, 16)
-seen = torch.fft.rfft(net(x)).float()
-F.mse_loss(seen, torch.fft.rfft(y).float()).backward()
-""", cure=(("seen = torch.fft.rfft(net(x)).float()", "seen = torch.view_as_real(torch.fft.rfft(net(x)))"), ("torch.fft.rfft(y).float()", "torch.view_as_real(torch.fft.rfft(y))"))),
-    Mistake("imaginary_dropped", 7, """import warnings; warnings.filterwarnings("ignore")
-w = torch.randn(3, dtype=torch.cfloat, requires_grad=True)
-turned = w * torch.tensor([1j, 1 + 1j, -1j])
-loss = turned.to(torch.float32).pow(2).sum()
-loss.backward()
-""", says={"name": "turned", "op": "to"}, cure=((".to(torch.float32)", ".abs()"),)),
     Mistake("written_into_nothing", 8, """m = torch.tensor([[2., 3.]], requires_grad=True)
 table = torch.zeros(2, 2)
 for at in range(2):
@@ -124,13 +113,6 @@ for _ in range(3): net(torch.rand(8, 4) * 200).sum().backward()
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("uninitialised_read", "print(torch.empty(9).geometric_(0.5) + torch.empty(9).log_normal_() + torch.empty(9).cauchy_())\n"),
-    ("imaginary_dropped", """import warnings; warnings.filterwarnings("ignore")
-net, x = nn.Linear(16, 16), torch.randn(4, 16)
-back = torch.fft.ifft(torch.fft.fft(net(x)) * 0.5).float()  # real but for rounding
-z = torch.fft.rfft(net(x))
-parts = torch.cat([z.float(), z.imag], 1)
-(back.pow(2).mean() + parts.pow(2).mean() + torch.fft.rfft(net(x)).real.mean()).backward()
-"""),
     ("written_into_nothing", "x = torch.zeros(4, 4)\nfor i in range(4):\n    x[i, :i] = 1\nx[2:] = 3\nx[-1:, :2] = 4\nprint(x)\n"),
     ("number_wrapped", "a = torch.tensor([100, 27], dtype=torch.int8)\nb = a + 0\nc = a.int() * 100\n"),
     ("number_wrapped", "ids = torch.tensor([200, 7], dtype=torch.uint8)\nprint((ids * 31 + 7) % 16)\n"),

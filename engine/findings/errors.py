@@ -52,7 +52,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("packed_for_tensor", "", r"PackedSequence|^tuple indices must be|^can only concatenate tuple", arguments.packed),
     ("class_without_module", "", r"^'(?P<type>\w+)' object (?:is not callable|has no attribute '(?P<name>\w+)')", classes.without_module),
     ("keys_taken_for_model", "", r"'_IncompatibleKeys' object", calls.keys_taken_for_model),
-    ("", "AttributeError", r"^'tuple' object has no attribute", arguments.pair_inside, autograd.hook_tuple),
+    ("", "AttributeError", r"^'tuple' object has no attribute", arguments.pair_inside),
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
     # Autograd

@@ -14,12 +14,6 @@ from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import not_in_place
 from engine.trace import Finding, Op, Tensor
 
-_TUPLE_HOOKS = frozenset(
-    "register_full_backward_hook register_backward_hook register_full_backward_pre_hook register_forward_hook"
-    " register_forward_pre_hook".split()
-)
-"""What gives a hook the inputs of a module or its gradients, in a tuple."""
-
 
 def leaf_written(case: Case) -> Finding:
     """A leaf, or a view of one, changed in place while recording."""
@@ -203,44 +197,6 @@ def _viewed(case: Case, tensor: Tensor) -> Iterator[Op]:
         yield op
         if op.name not in VIEWS and op.name != "getitem":
             return
-
-
-def hook_tuple(case: Case) -> Finding:
-    """What a hook of a module was given, a tuple, asked for what tensors have, there or where it was kept."""
-    code, asked = case.code, a(ast.Attribute, case.node.func if isinstance(case.node, ast.Call) else case.node)
-    kept = ast.unparse(asked.value)
-    calls = [one for one in code.calls if called(one) in _TUPLE_HOOKS and one.args and case.diagnosis.has_run(one)]
-    for call in calls:
-        function = _hook_written(case, call.args[0])
-        given = [arg.arg for arg in function.args.args if arg.arg != "self"][1:] if function is not None else []
-        stores = [one for one in code.bindings if code.function(one) is function and dotted(one.value) in given]
-        store = next((one for one in stores if ast.unparse(one.targets[0]) == kept), None)
-        value = store.value if store is not None else asked.value if code.function(asked) is function else None
-        if value is not None and dotted(value) in given:
-            is_input = "backward" in called(call) and dotted(value) == given[0]
-            said = {"name": dotted(value), "kept": kept, "asked": ast.unparse(asked), "is_input": str(int(is_input))}
-            said["is_kept"] = str(int(store is not None))
-            is_output = called(call) == "register_forward_hook" and dotted(value) != given[0]
-            said["right"] = f"{said['name']}[0]"
-            if is_output:  # a tuple of this layer, and perhaps a tensor of the next
-                said["right"] += f" if isinstance({said['name']}, tuple) else {said['name']}"
-            said["is_output"] = str(int(is_output))
-            right = said["right"] if store is not None or not is_output else f"({said['right']})"
-            fix = () if is_input else (code.replace(value, right),)
-            return case.finding("hook_gives_tuple", said, span=code.span(store or asked), fix=fix, tensors=())
-    return known(None)
-
-
-def _hook_written(case: Case, given: ast.expr) -> ast.FunctionDef | None:
-    """The function that is registered as a hook: by its name, or made in the one that is called for it."""
-    functions = [one for one in case.code.functions if isinstance(one, ast.FunctionDef)]
-    hook = (called(given) if isinstance(given, ast.Call) else dotted(given)).rpartition(".")[2]
-    found = next((one for one in functions if one.name == hook), None)
-    if not isinstance(given, ast.Call) or found is None:
-        return found
-    returned = {dotted(one.value) for one in ast.walk(found) if isinstance(one, ast.Return) and one.value is not None}
-    inside = (one for one in functions if one is not found and one in ast.walk(found))
-    return next((one for one in inside if one.name in returned), None)
 
 
 def deepcopied(case: Case) -> Finding:

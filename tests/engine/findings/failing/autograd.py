@@ -128,36 +128,6 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("x = torch.ones(2)\nx.retain_grad() #<\n", {"name": "x", "method": "retain_grad"}),
         Row("x = torch.ones(2)\nx.register_hook(print) #<\n", {"method": "register_hook"}),
     ],
-    "hook_gives_tuple": [
-        Row(
-            "net = nn.Linear(2, 3)\ndef hook(module, inputs, output):\n    print(inputs.shape) #<\n"
-            "net.register_forward_hook(hook)\nnet(torch.ones(4, 2))\n",
-            {"name": "inputs", "is_kept": "0"},
-            True,
-        ),
-        Row(
-            "net, kept = nn.Linear(2, 3), {}\ndef hook(module, inputs, outputs):\n    kept['out'] = outputs #<\nnet.register_full_backward_hook(hook)\nnet(torch.ones(4, 2, requires_grad=True)).sum().backward()\nprint(kept['out'].mean())\n",
-            {"name": "outputs", "kept": "kept['out']", "used_line": "10"},
-            True,
-        ),
-        Row(
-            "class Seen:\n    def __init__(self, layer):\n        layer.register_full_backward_hook(self.keep)\n    def keep(self, module, grad_in, grad_out):\n        self.slope = grad_out #<\n"
-            "net = nn.Linear(2, 3)\nseen = Seen(net)\nnet(torch.ones(4, 2, requires_grad=True)).sum().backward()\nclass View(Seen):\n    def size(self):\n        return self.slope.shape\nseen.__class__ = View\nseen.size()\n",
-            {"name": "grad_out", "kept": "self.slope"},
-            True,
-        ),
-        Row(
-            "net, kept = nn.ModuleList([nn.Linear(2, 3), nn.LSTM(3, 4)]), {}\ndef keeping(name):\n    def hook(module, inputs, output):\n        kept[name] = output.detach() #<\n    return hook\n"
-            "for name, layer in net.named_children():\n    layer.register_forward_hook(keeping(name))\nnet[1](net[0](torch.ones(5, 2)))\n",
-            {"name": "output", "is_output": "1", "is_kept": "0"},
-            True,
-        ),
-        Row(
-            "att, kept = nn.MultiheadAttention(4, 2), []\nlast = {}\ndef hook(module, inputs, output):\n    last['out'] = output #<\natt.register_forward_hook(hook)\nx = torch.ones(3, 1, 4)\natt(x, x, x)\nprint(last['out'].mean())\n",
-            {"right": "output[0] if isinstance(output, tuple) else output", "is_output": "1"},
-            True,
-        ),
-    ],
     "inference_tensor": [
         Row(
             "net, data = nn.Linear(3, 1), torch.rand(6, 3)\n@torch.inference_mode()\ndef features(x):\n    return x.exp() * 2 #<\nseen = features(data)\nfor at in (0, 3):\n    net(seen[at:at + 3]).sum().backward()\n",
@@ -227,8 +197,6 @@ NEAR_MISSES: dict[str, str] = {
     + "v = torch.ones(2, requires_grad=True)\ntorch.autograd.grad(w.sum(), [w, v], allow_unused=True)\n",
     "grad_asked_untracked": W + "torch.autograd.grad(w.sum(), w)\n",
     "untracked_asked": W + "y = w * 2\ny.retain_grad()\n",
-    "hook_gives_tuple": "net, kept = nn.Linear(2, 3), {}\ndef hook(module, inputs, outputs):\n    kept['out'] = outputs[0]\nnet.register_full_backward_hook(hook)\n"
-    "net(torch.ones(4, 2, requires_grad=True)).sum().backward()\nkept = {'out': (1, 2)}\nkept['out'].mean()\n",
     "inference_tensor": W + "with torch.inference_mode():\n    a = torch.ones(2)\nprint(a * 2)\n",
     "deepcopy_of_result": W + "import copy\nc = copy.deepcopy(w)\n",
     "grad_shape": W + "w.grad = torch.ones(2)\n",

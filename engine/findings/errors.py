@@ -46,7 +46,6 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("complex_loss", "RuntimeError", r"grad can be implicitly created only for real scalar outputs", passes.complex_loss),
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn"),
     ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", passes.saved_changed),
-    ("scaler_not_updated", "RuntimeError", r"^(?:unscale_|step)\(\) has already been called (?:on this optimizer )?since the last update", passes.scaler_not_updated),
     ("no_derivative", "RuntimeError", r"derivative for aten::\w+ is not implemented", autograd.no_derivative),
     # A value of another kind than was meant, whatever was asked of it
     ("packed_for_tensor", "", r"PackedSequence|^tuple indices must be|^can only concatenate tuple", arguments.packed),

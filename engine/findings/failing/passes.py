@@ -518,49 +518,6 @@ def not_scalar(case: Case) -> Finding:
     return replace(told, nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else ())
 
 
-def scaler_not_updated(case: Case) -> Finding:
-    """A GradScaler asked again for what it does once between two calls of `update`: in more turns of a loop than those
-    that update it, twice over, or where none ever does."""
-    code, statement = case.code, known(case.statement)
-    found = known(case.written_as("SCALER.METHOD(...)"))
-    scaler, asked = found.said["scaler"], code.text(found.node)
-    updates = [one for one in code.calls if dotted(one.func) == f"{scaler}.update"]
-    steps = [known(code.statement(one)) for one in code.calls if dotted(one.func) == f"{scaler}.step"]
-    same = [code.statement(one) for one in code.calls if code.text(one) == asked]
-    earlier = next((one for one in same if code.follows(one, statement)), None)
-    above = code.enclosing(updates[0], ast.If) if len(updates) == 1 else None
-    branch = above if code.follows(statement, above) and code.in_loop(statement) and earlier is None else None
-    only_if(not updates or earlier is not None or branch is not None)
-    fix: Edits = ()
-    if not updates:
-        fix = code.line_after(steps[0], f"{scaler}.update()") if len(steps) == 1 else ()
-    elif branch is None:
-        fix = code.removed(statement)
-    elif len(steps) == 1 and steps[0] in branch.body:
-        fix = _moved_into(case, statement, branch, steps[0])
-    said = {"scaler": scaler, "asked": asked, "update_line": line(code.span(updates[0])) if updates else ""}
-    said |= {"is_missing": str(int(not updates)), "is_inside": str(int(branch is not None))}
-    said |= {"condition": code.short(branch.test) if branch is not None else ""}
-    said["first_line"] = str(earlier.lineno) if earlier is not None else ""
-    return case.finding("", said, tensors=(), fix=fix, is_double=str(int(bool(updates) and branch is None)))
-
-
-def _moved_into(case: Case, statement: ast.stmt, branch: ast.If, step: ast.stmt) -> Edits:
-    """The statement, and what clips gradients between it and an `if`, put before a step in that."""
-    code, block = case.code, case.code.block(statement)
-    between = block[block.index(statement) : block.index(branch)]
-    clips = [
-        one
-        for one in between[1:]
-        if any("clip_grad" in called(call) for call in ast.walk(one) if isinstance(call, ast.Call))
-    ]
-    moved = [statement, *clips]
-    if not all(isinstance(one, ast.Expr) and code.removed(one) for one in moved):
-        return ()
-    put = code.line_before(step, ("\n" + " " * step.col_offset).join(map(code.text, moved)))
-    return (*put, *(edit for one in moved for edit in code.removed(one))) if put else ()
-
-
 def gradcheck_differs(case: Case) -> Finding:
     """`gradcheck` or `gradgradcheck` that found gradients and differences apart; of few digits both may be right."""
     call = known(case.call)

@@ -13,19 +13,6 @@ SLOPE = """class Half(torch.autograd.Function):
 """
 
 TRIGGERS: dict[str, list[Row]] = {
-    "scaler_not_updated": [
-        Row(
-            W + "opt, scaler = torch.optim.SGD([w], lr=.1), torch.amp.GradScaler('cpu')\nfor step in range(4):\n    scaler.scale(w.sum()).backward()\n    scaler.unscale_(opt) #<\n    nn.utils.clip_grad_norm_([w], 1.0)\n    if step % 2:\n        scaler.step(opt)\n        scaler.update()\n",
-            {"is_inside": "1", "condition": "step % 2"},
-            True,
-        ),
-        Row(
-            W + "opt, scaler = torch.optim.SGD([w], lr=.1), torch.amp.GradScaler('cpu')\nfor step in range(4):\n    scaler.scale(w.sum()).backward()\n    norm = 1\n    scaler.unscale_(opt)\n    norm = nn.utils.clip_grad_norm_([w], 1.0)\n    scaler.unscale_(opt) #<\n    scaler.step(opt)\n    scaler.update()\n",
-            {"is_double": "1"},
-            True,
-        ),
-        Row(W + "opt, scaler = torch.optim.SGD([w], lr=.1), torch.amp.GradScaler('cpu')\nfor step in range(4):\n    scaler.scale(w.sum()).backward()\n    scaler.step(opt) #<\n", {"is_missing": "1"}, True),
-    ],
     "second_backward": [
         Row(
             "encoder, first, second = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)\none, two = (torch.optim.SGD([*encoder.parameters(), *net.parameters()], lr=.1) for net in (first, second))\n"
@@ -429,7 +416,6 @@ TRIGGERS: dict[str, list[Row]] = {
 }  # fmt: skip
 
 NEAR_MISSES: dict[str, str] = {
-    "scaler_not_updated": W + "opt, scaler = torch.optim.SGD([w], lr=.1), torch.amp.GradScaler('cpu')\nfor step in range(4):\n    scaler.scale(w.sum()).backward()\n    if step % 2:\n        scaler.unscale_(opt)\n        scaler.step(opt)\n        scaler.update()\n",
     "second_backward": W + "y = (w * w).sum()\ny.backward(retain_graph=True)\ny.backward()\n",
     "argument_changed": W + "def scaled(x):\n    x = x * w\n    return x\ndata = torch.ones(2)\nfor i in range(3):\n    data = scaled(data)\n    data.sum().backward()\n",
     "second_backward_in_loop": W

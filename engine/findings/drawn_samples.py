@@ -72,19 +72,6 @@ def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
     return line((own or exps)[0].span)
 
 
-def is_variance(diagnosis: Diagnosis, value: str) -> bool:
-    """Whether an exponential is a term beside others of its size, as in a divergence, or scales a squared error."""
-    shape = diagnosis.tensors[value].shape
-    for user in diagnosis.takers.get(value, ()):
-        others = [diagnosis.maker.get(given) for given in user.inputs if given != value]
-        is_square = any(maker is not None and maker.name in ("pow", "square") for maker in others)
-        if user.name in ("div", "mul") and is_square:
-            return True
-        if user.name in SUMS and len(others) == 1 and diagnosis.tensors[user.outputs[0]].shape == shape:
-            return True
-    return False
-
-
 def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model that is asked for noise other than what was mixed into its data."""
     for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):

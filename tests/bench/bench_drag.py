@@ -3,7 +3,7 @@
 The clock begins when the browser learns of the movement and ends when the page has painted: up to a frame of 16 ms before
 the page is told, and another until it may paint, are in it. For a value that a movement went over it begins with that
 movement. Values that a newer one overtook have no picture and are not in the figures; how many pictures there were a second
-is. The machine is meant to have two quiet processors; elsewhere the share of the server tells more than the sum."""
+is. The machine is meant to have two quiet processors; elsewhere compare it with the requests of the same run."""
 
 import json
 from typing import TypedDict
@@ -32,7 +32,7 @@ def main() -> None:
     said: list[Said] = [json.loads(line) for line in lines]
     pictures = [line["picture_ms"] for line in said if "picture_ms" in line]
     row("drag a number -> picture on screen", pictures, "p50 33 ms, p95 50 ms")
-    row("  of this, the server", [line["asked_ms"] for line in said if "asked_ms" in line])
+    row("  a request, overtaken ones among them", [line["asked_ms"] for line in said if "asked_ms" in line])
     print(f"  pictures a second: {len(pictures) / SECONDS:.0f}")
 
 

@@ -86,7 +86,7 @@ STORIES = (
     "the READMEs show the page as it is, light and dark",
     "views and aliases light up together",
     "a small graph opens whole on a phone, what stands beside its boxes too",
-    "a small graph too large for its window opens at its loss, whatever was shown before",
+    "a small graph too large for its window opens at the leaf that is told of, whatever was shown before",
     "broadcasting is drawn with ghost cells, and on the way back the cells that are summed",
     "a cell of a convolution shows its window",
     "a small view shows itself large under the pointer and by keys, with how its values are spread",

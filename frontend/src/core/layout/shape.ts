@@ -39,7 +39,7 @@ interface Pair {
 
 /** `gap`: between ranks whose wires say something; `isGroup`: whether a node is a group. */
 export function shapeOf(level: Level, gap: number, beside: number, isGroup: (key: string) => boolean): Shape {
-  const key = structure(level, gap, isGroup)
+  const key = `${structure(level, gap, isGroup)} ${beside}`
   const cached = known.get(key)
   if (cached) return cached
   if (known.size >= MOST_KNOWN) known.clear()
@@ -50,12 +50,12 @@ export function shapeOf(level: Level, gap: number, beside: number, isGroup: (key
 
 function structure(level: Level, gap: number, isGroup: (key: string) => boolean): string {
   const nodes = level.nodes
-    .map((node) => `${isGroup(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail}`)
+    .map((node) => `${isGroup(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail},${node.side}`)
     .join(' ')
   const edges = level.bundles
     .map(
       (bundle) =>
-        `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve}`,
+        `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve},${bundle.hops[0]!.link.forward[0]?.w ?? 0}`,
     )
     .join(' ')
   return `${level.id === '' ? 'top' : `${level.header} ${level.title}`} ${gap}|${nodes}|${edges}`
@@ -88,8 +88,8 @@ class Shaper {
       if (bundle.labelled) pair.shape = Math.max(pair.shape, bundle.hops[0]!.link.forward[0]?.w ?? 0)
       pair.count += 1
     }
-    const beside = passing(level, pairs)
-    for (const { from, to, reserve, count } of thinned(pairs.filter((_, at) => !beside.has(at)), level)) {
+    const passed = passing(level, pairs)
+    for (const { from, to, reserve, count } of thinned(pairs.filter((_, at) => !passed.has(at)), level)) {
       const width = (this.isNear ? 0 : reserve) + (count > 1 ? 152 : 0)
       graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
     }
@@ -97,7 +97,7 @@ class Shaper {
     this.holdPins(graph, level, 'in')
     this.holdPins(graph, level, 'out')
     dagre(graph)
-    const shape = this.read(graph, level, pairs, beside)
+    const shape = this.read(graph, level, pairs, passed)
     return level.id === '' ? this.shelved(level, shape, pairs) : shape
   }
 
@@ -167,10 +167,10 @@ class Shaper {
     }
   }
 
-  private read(graph: Graph, level: Level, pairs: readonly Pair[], beside: ReadonlySet<number>): Shape {
+  private read(graph: Graph, level: Level, pairs: readonly Pair[], passed: ReadonlySet<number>): Shape {
     const ranked = abreast(level, pairs, level.nodes.map((_, at) => graph.node(String(at)) as Centre))
     const apart = gathered(level, pairs, ranked)
-    const stood = inOrder(level, beside, apart)
+    const stood = inOrder(level, passed, apart)
     const dagres = pairs.map(({ from, to }) => {
       const edge = graph.edge(String(from), String(to)) as { points: Centre[] } | undefined
       return apart[from] === ranked[from] ? (edge?.points ?? []).slice(1, -1) : []
@@ -178,7 +178,7 @@ class Shaper {
     const sign = isBackToFront(level, stood) ? -1 : 1
     const mirrored = ({ x, y }: Centre): Centre => ({ x: sign * x, y })
     const wide = stood.map(mirrored)
-    const along = lanesOf(level, pairs, beside, stood, dagres).map((points) => points.map(mirrored))
+    const along = lanesOf(level, pairs, passed, stood, dagres).map((points) => points.map(mirrored))
     const [centres, rawPairs] = this.isNear && level.id === '' ? this.narrowed(wide, along, pairs) : [wide, along]
     const bands = merged(
       level.nodes.flatMap((node, at) =>
@@ -190,7 +190,7 @@ class Shaper {
     const spacing = new Spacing(bands, this.gaps(level, bands, centres))
     // Labels of a long wire stand beside it, inside the group.
     const rooms = pairs.map(({ reserve, shape }, at): readonly [number, number] => {
-      if (beside.has(at)) return [shape, reserve / 2]
+      if (passed.has(at)) return [shape, reserve / 2]
       return !this.isNear && rawPairs[at]!.length > 2 ? [reserve / 2, reserve / 2] : [0, 0]
     })
     const xs = [

@@ -53,10 +53,10 @@ function structure(level: Level, gap: number, isGroup: (key: string) => boolean)
     .map((node) => `${isGroup(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail},${node.side}`)
     .join(' ')
   const edges = level.bundles
-    .map(
-      (bundle) =>
-        `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve},${bundle.hops[0]!.link.forward[0]?.w ?? 0}`,
-    )
+    .map((bundle) => {
+      const [from, to] = [bundle.from, bundle.to].map((key) => level.at.get(nodeOf(key, level)))
+      return `${from}-${to}:${bundle.reserve},${bundle.hops[0]!.link.forward[0]?.w ?? 0}`
+    })
     .join(' ')
   return `${level.id === '' ? 'top' : `${level.header} ${level.title}`} ${gap}|${nodes}|${edges}`
 }

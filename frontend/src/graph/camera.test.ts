@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { covers, leastCut, mostWhole, opened } from './camera'
+import { covers, leastCut, mostWhole, opened, showing } from './camera'
 
 const box = (x: number, y: number) => ({ x, y, w: 100, h: 40 })
 
@@ -60,4 +60,12 @@ test('what is out of view anyway moves nothing', () => {
   expect(leastCut(still, [standing(20, 200), standing(400, 200), { ...standing(-50, 100), y: 900 }], phone)).toEqual(
     still,
   )
+})
+
+test('around what comes into view a margin is kept, but none beyond the edge of the graph', () => {
+  const bounds = { x: 0, y: 0, w: 500, h: 380 }
+  expect(showing(still, box(200, 0), view)).toEqual({ ...still, y: 48 })
+  expect(showing({ ...still, y: 10 }, box(200, 0), view, 48, bounds)).toEqual({ ...still, y: 12 })
+  expect(showing({ ...still, y: 12 }, box(200, 340), view, 48, bounds)).toEqual({ ...still, y: 8 })
+  expect(showing({ ...still, y: -100 }, box(200, 100), view, 48, bounds)).toEqual({ ...still, y: -52 })
 })

@@ -94,18 +94,22 @@ function centred(bounds: Rect, view: Viewport, zoom: number): Camera {
   }
 }
 
-/** The smallest move that brings something into view; the same camera when it already is. */
-export function showing(camera: Camera, target: Rect, view: Viewport, margin = 48): Camera {
-  const left = target.x * camera.zoom + camera.x
-  const top = target.y * camera.zoom + camera.y
-  const [width, height] = [target.w * camera.zoom, target.h * camera.zoom]
-  const moved = (from: number, size: number, room: number) => {
-    if (size + 2 * margin > room) return (room - size) / 2 - from
-    if (from < margin) return margin - from
-    return from + size > room - margin ? room - margin - size - from : 0
+/** The smallest move that brings something into view, with a margin of what is around it in the picture; the same camera
+ *  when it already is. */
+export function showing(camera: Camera, target: Rect, view: Viewport, margin = 48, bounds?: Rect): Camera {
+  const { zoom } = camera
+  const edge = edgeOf(view)
+  const moved = (at: number, start: number, length: number, room: number, first = -Infinity, last = Infinity): number => {
+    const [from, size] = [at + start * zoom, length * zoom]
+    const before = Math.min(margin, (start - first) * zoom + edge)
+    const after = Math.min(margin, (last - start - length) * zoom + edge)
+    if (size + before + after > room) return (room - size) / 2 - from
+    if (from < before) return before - from
+    return Math.min(0, room - after - size - from)
   }
-  const [dx, dy] = [moved(left, width, view.width), moved(top, height, view.height)]
-  return dx === 0 && dy === 0 ? camera : { x: camera.x + dx, y: camera.y + dy, zoom: camera.zoom }
+  const dx = moved(camera.x, target.x, target.w, view.width, bounds?.x, bounds && bounds.x + bounds.w)
+  const dy = moved(camera.y, target.y, target.h, view.height, bounds?.y, bounds && bounds.y + bounds.h)
+  return dx === 0 && dy === 0 ? camera : { x: camera.x + dx, y: camera.y + dy, zoom }
 }
 
 /** Something that stands in the picture, with what stands at its left. */

@@ -180,7 +180,7 @@ export class Stage {
     const room = this.around().clear?.() ?? this.viewport
     const target = this.placeOf(id)
     const { camera } = this.motion
-    const next = target && this.width > 0 ? showing(camera, target, room, margin) : camera
+    const next = target && this.width > 0 ? showing(camera, target, room, margin, this.bounds) : camera
     if (next !== camera) this.motion.slide(this.motion.isHeld ? next : this.uncut(next, room, target!))
   }
 

@@ -18,9 +18,11 @@ from engine.findings.failing import (
     names,
     not_available,
     passes,
+    saved_changed,
     shapes,
     transforms,
     values,
+    walked_again,
 )
 from engine.findings.failing.case import RAISED, Case, Rule, first_told, instead, of_call, of_one, of_two, plain
 from engine.trace import Failure, Finding
@@ -40,12 +42,12 @@ class Row(NamedTuple):
 
 _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     # Passes; why nothing requires a gradient is told from the trace by the family of cuts
-    ("second_backward", "RuntimeError", r"backward through the graph a second time", passes.second_time),
+    ("second_backward", "RuntimeError", r"backward through the graph a second time", walked_again.second_time),
     ("gradcheck_differs", "", r"^Jacobian mismatch for output (?P<output>\d+) with respect to input (?P<input>\d+)", passes.gradcheck_differs),
     ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", passes.not_scalar),
     ("complex_loss", "RuntimeError", r"grad can be implicitly created only for real scalar outputs", passes.complex_loss),
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn"),
-    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", passes.saved_changed),
+    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", saved_changed.saved_changed),
     ("no_derivative", "RuntimeError", r"derivative for aten::\w+ is not implemented", autograd.no_derivative),
     # A value of another kind than was meant, whatever was asked of it
     ("packed_for_tensor", "", r"PackedSequence|^tuple indices must be|^can only concatenate tuple", arguments.packed),

@@ -1,12 +1,10 @@
 """What `engine/findings/no_effect.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import DRIFTING, FIT, LOOP, SGD, STEP, THREE_LINES, TRAIN, Mistake
+from tests.engine.findings.mistakes import FIT, LOOP, SGD, THREE_LINES, TRAIN, Mistake
 
 CLIP = "    nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n"
 
 ROUND = "for i in range(3):\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n{before}    loss.backward()\n{between}    opt.step()\n{after}"
-
-BEST = "best, kept = 9e9, None\nfor i in range(3):\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    if loss.item() < best:\n        best = loss.item()\n        kept = {state}\n    opt.step()\nmodel.load_state_dict(kept)\n"
 
 FUNCTIONAL = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 8)\n    def forward(self, x):\n        return F.dropout(self.fc(x), p=0.5{more})\nnet = Net()\n"
 
@@ -15,8 +13,6 @@ opt = torch.optim.SGD(model.parameters(), lr=0.1)
 x, y = torch.randn(6, 4), torch.randint(0, 2, (6,))
 """
 """Lines 4 to 6."""
-
-CROSS_ENTROPY_STEP = "F.cross_entropy(model(x), y).backward(); opt.step(); opt.zero_grad()\n"
 
 CLIPPED = """class Fit:
     def __init__(self, net):
@@ -156,51 +152,6 @@ for _ in range(3):
     opt.step()
     after()
 """, cure=(("    opt.step()\n    after()", "    after()\n    opt.step()"),)),
-    Mistake("state_dict_shared", 14, TRAIN + BEST.format(state="model.state_dict()"), says={"name": "kept", "load_line": "16"}, mends=True),
-    Mistake("state_dict_shared", 9, TRAIN + "for i in range(2):\n    if i == 0:\n        start = model.state_dict()\n    opt.zero_grad()\n    F.mse_loss(model(x), y).backward()\n    opt.step()\nmodel.load_state_dict(start)\n", says={"name": "start"}, mends=True),
-    Mistake("state_dict_shared", 10, TRAIN + """kept = {}
-for i in range(3):
-    opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
-    if i == 0: kept["model"] = model.state_dict()
-model.load_state_dict(kept["model"])
-""", says={"name": 'kept["model"]', "load_line": "11"}, mends=True),
-    Mistake("state_dict_shared", 15, TRAIN + """def fit(model, best=9e9):
-    for _ in range(4):
-        opt.zero_grad()
-        loss = F.mse_loss(model(x), y)
-        loss.backward()
-        opt.step()
-        if loss.item() < best:
-            best = loss.item()
-            best_state = {name: value.cpu() for name, value in model.state_dict().items()}
-    model.load_state_dict(best_state)
-fit(model)
-""", says={"name": "best_state", "load_line": "16"}, mends=True),
-    Mistake("state_dict_shared", 15, TRAIN + """losses, kept = [], None
-for epoch in range(5):
-    loss = F.mse_loss(model(x), y)
-    opt.zero_grad()
-    loss.backward()
-    opt.step()
-    losses.append(loss.item())
-    if losses[-1] == min(losses):
-        kept = model.state_dict()
-model.load_state_dict(kept)
-""", mends=True),
-    Mistake("state_dict_shared", 10, """params = [torch.randn(3, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
-x, y, best = torch.randn(9, 3), torch.randn(9, 1), None
-for _ in range(3):
-    loss = (x @ params[0] + params[1] - y).square().mean()
-    grads = torch.autograd.grad(loss, params)
-    if best is None:
-        best = [p.data for p in params]
-    with torch.no_grad():
-        for p, g in zip(params, grads):
-            p -= 0.3 * g
-with torch.no_grad():
-    for p, b in zip(params, best):
-        p.copy_(b)
-""", cure=(("p.data for", "p.data.clone() for"),), mends=True),
     Mistake("dropout_ignores_eval", 9, FUNCTIONAL.format(more="") + "net.eval()\nwith torch.no_grad():\n    print(net(torch.ones(1, 2)))\n", says={"model": "net"}, mends=True),
     Mistake("dropout_ignores_eval", 6, "class M(nn.Module):\n    def forward(self, x):\n        return nn.functional.dropout(x, 0.3)\nm = M().eval()\nprint(m(torch.ones(4)))\n", says={"model": "m"}, mends=True),
     Mistake("dropout_ignores_eval", 10, FUSED.replace("RATE", "dropout_p=self.drop"), cure=(("=self.drop,", "=self.drop if self.training else 0.0,"),), mends=True),
@@ -300,43 +251,6 @@ for _ in range(4):
     for s, p in zip(shadow, net.parameters()): s = 0.9 * s + 0.1 * p.detach()
 print(shadow[0])
 """, says={"name": "s"}, mends=True),
-    Mistake("copied_onto_itself", 7, LINEAR + f"""target = model
-for i in range(3):
-    {CROSS_ENTROPY_STEP}    target.load_state_dict(model.state_dict())
-""", says={"first": "target", "second": "model", "is_model": "1"}),
-    Mistake("copied_onto_itself", 11, LINEAR + f"""average = list(model.parameters())
-for i in range(3):
-    {CROSS_ENTROPY_STEP}    with torch.no_grad():
-        for a, p in zip(average, model.parameters()): a.mul_(0.9).add_(p, alpha=0.1)
-""", says={"first": "a", "second": "p"}),
-    Mistake("copied_onto_itself", 7, """class Agent:
-    def __init__(self, net):
-        self.policy = net.to("cpu")
-        self.target = net.to("cpu")
-        for old, new in zip(self.target.parameters(), self.policy.parameters()): old.data.copy_(new.data)
-        self.opt = torch.optim.SGD(self.policy.parameters(), lr=0.1)
-    def learn(self, x):
-        self.opt.zero_grad(); self.policy(x).pow(2).mean().backward(); self.opt.step()
-agent = Agent(nn.Linear(3, 2))
-for i in range(3): agent.learn(torch.randn(4, 3))
-""", says={"first": "self.target", "second": "self.policy", "is_model": "1", "made": 'net.to("cpu")'}, cure=(('self.target = net.to("cpu")', "self.target = nn.Linear(3, 2)"),)),
-    Mistake("copied_onto_itself", 7, LINEAR + f"""target = model.eval()
-for i in range(3):
-    {CROSS_ENTROPY_STEP}    target.load_state_dict(model.state_dict())
-""", says={"first": "target", "second": "model", "is_returned": "1"}),
-    Mistake("loaded_from_itself", 11, f"{DRIFTING}for i in range(4):\n    loss = net(torch.randn(6, 3)).pow(2).mean()\n{STEP}" + "    twin.load_state_dict(twin.state_dict())\n", cure=(("(twin.state", "(net.state"),)),
-    Mistake("loaded_from_itself", 11, """class Agent:
-    def __init__(self):
-        self.q, self.target = nn.Linear(3, 2), nn.Linear(3, 2)
-        self.opt = torch.optim.Adam(self.q.parameters())
-    def learn(self, x):
-        self.opt.zero_grad(); (self.q(x) - self.target(x).detach()).pow(2).mean().backward(); self.opt.step()
-    def sync(self):
-        self.target.load_state_dict(self.target.state_dict())
-agent = Agent()
-for i in range(3):
-    agent.learn(torch.randn(4, 3)); agent.sync()
-""", cure=(("self.target.state", "self.q.state"),)),
     Mistake("argument_never_used", 8, POOLED, cures=(("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
     Mistake("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), cure=(("net(ids, mask)", "net(ids, None)"),)),
     Mistake("argument_never_used", 4, MIXED, cures=(("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),
@@ -450,24 +364,6 @@ for _ in range(3):
     ("clip_before_backward", CLIPPED.replace("= nn.utils.clip_grad_norm_(self.net", "= nn.utils.clip_grad_norm_(nn.Linear(3, 1)")),
     ("clip_after_step", TRAIN + ROUND.format(before="", between=CLIP, after="    print(loss)\n")),
     ("clip_after_step", SGD + "for i in range(2):\n" + FIT + "    total = nn.utils.clip_grad_norm_(net.parameters(), float('inf'))\n"),
-    ("state_dict_shared", "import copy\n" + TRAIN + BEST.format(state="copy.deepcopy(model.state_dict())")),
-    ("state_dict_shared", TRAIN + LOOP + "state = model.state_dict()\nother = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\nother.load_state_dict(state)\n"),
-    ("state_dict_shared", TRAIN + """kept = model.state_dict()
-model.load_state_dict(kept)
-F.mse_loss(model(x), y).backward(); opt.step()
-"""),
-    ("state_dict_shared", TRAIN + LOOP + "    if i == 2:\n        kept = model.state_dict()\nmodel.load_state_dict(kept)\n"),
-    ("state_dict_shared", TRAIN + LOOP + "    if (i + 1) % 1 == 0:\n        kept = model.state_dict()\nmodel.load_state_dict(kept)\n"),
-    ("state_dict_shared", TRAIN + """def fit(model, opt):
-    for i in range(3):
-        opt.zero_grad(); F.mse_loss(model(x), y).backward(); opt.step()
-        if i == 2:
-            last = model.state_dict()
-    model.load_state_dict(last)
-other = nn.Linear(2, 1)
-fit(model, opt)
-fit(other, torch.optim.SGD(other.parameters(), lr=0.1))
-"""),
     ("update_lost", "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p -= 0.1 * p.grad\n    fresh = [p - 0.1 * p.grad for p in params]\n"),
     ("update_lost", """net, kept = nn.Linear(3, 1), {}
 F.mse_loss(net(torch.ones(2, 3)), torch.ones(2, 1)).backward()
@@ -493,9 +389,6 @@ for name, v in torch.nn.Linear(3, 1).state_dict().items():
 """),
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),
     ("dropout_ignores_eval", FUNCTIONAL.format(more="") + "print(net(torch.ones(1, 2)))\n"),
-    ("copied_onto_itself", "import copy\n" + LINEAR + "import copy\n" f"target = copy.deepcopy(model)\n{CROSS_ENTROPY_STEP}target.load_state_dict(model.state_dict())\n"),
-    ("copied_onto_itself", "import copy\nnet = nn.Linear(3, 2)\nfast, slow = net.to('cpu'), copy.deepcopy(net).to('cpu')\nopt = torch.optim.SGD(fast.parameters(), lr=0.1)\nfor i in range(3):\n    opt.zero_grad(); fast(torch.randn(4, 3)).pow(2).mean().backward(); opt.step()\n    for a, b in zip(slow.parameters(), fast.parameters()): a.data.copy_(b.data)\n"),
-    ("copied_onto_itself", LINEAR + CROSS_ENTROPY_STEP + "with torch.no_grad():\n    for p in model.parameters(): p.add_(p, alpha=-0.01)\n"),
     ("plus_without_effect", """a, b = torch.randn(3), torch.randn(3)
 c = a + +b
 a = +b

@@ -1,5 +1,6 @@
 """Fixtures that many tests share."""
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -117,6 +118,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScope
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = group_of
     return scheduler
+
+
+def pytest_collection_finish() -> None:
+    """PyTorch's loggers, some dozens, hand on what they are told: for each phase of each test pytest visits those that
+    do not."""
+    for logger in logging.root.manager.loggerDict.values():
+        if isinstance(logger, logging.Logger):
+            logger.propagate = True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Trace } from '../../api/types'
+import type { Tensor, Trace } from '../../api/types'
 import { load, NAMES } from '../fixtures/load'
 import { layout } from '../layout/layout'
 import { words } from '../words/bundled'
@@ -130,11 +130,25 @@ test.each([['page', PAGE], ['embed', EMBED]])('a value nobody recorded is told i
   }
 })
 
-test('what a trunk carries of gradients that differ is a norm in its bars', () => {
+/** What a trunk of attention's graph says of its gradients; `changed` makes others of their numbers. */
+function trunkSays(changed = (trace: Trace): Trace => trace): string[] {
   const { trace, graph } = load('attention')
-  const view = new View(trace, graph, words('en'), PAGE)
+  const told = changed(trace)
+  const view = new View(told, graph, words('en'), PAGE)
   const trunk = layout(layoutInput(view.measure, null)).wires.find(({ links }) => links.length > 1)!
   const links = trunk.links.map((id) => view.link(id)!)
-  const { marks } = view.painter('light').wire(trunk, links, view.at(trace.timeline.length))
-  expect(marks.flatMap((mark) => (mark.k === 'text' && mark.c === 'label-g' ? mark.s : []))).toEqual(['‖1.26‖'])
+  const { marks } = view.painter('light').wire(trunk, links, view.at(told.timeline.length))
+  return marks.flatMap((mark) => (mark.k === 'text' && mark.c === 'label-g' ? mark.s : []))
+}
+
+test('what a trunk carries of gradients that differ is a norm in its bars', () => {
+  expect(trunkSays()).toEqual(['‖1.26‖'])
+})
+
+test('infinities that a trunk carries add up to an infinity', () => {
+  const infinite = ({ data }: Tensor) => data && data.map((value, at) => (at === 0 ? 'inf' : value))
+  const ofAll = (trace: Trace): Trace => ({
+    ...trace, tensors: trace.tensors.map((tensor) => ({ ...tensor, data: infinite(tensor) })),
+  })
+  expect(trunkSays(ofAll)).toEqual(['‖Inf‖'])
 })

@@ -4,7 +4,7 @@ import type { Knot, LabelPlace, Wire } from '../layout/geometry'
 import type { DrawnLink } from '../layout/fold'
 import { extent } from '../layout/extent'
 import { LANE, lanePath, lanePathUp } from '../layout/route'
-import { formatShape } from '../words/format'
+import { formatShape, wireNumber } from '../words/format'
 import { isGradient } from '../trace/collectives'
 import type { Item, Mark } from './marks'
 import {
@@ -160,7 +160,8 @@ export class WirePainter {
     const tensors = paints.flatMap((paint) => (paint.value ? [paint.value] : []))
     if (tensors.length < links.length) return null
     if (tensors.every((tensor) => tensor.data && tensor.data.length === tensors[0]!.data?.length)) {
-      const sums = tensors[0]!.data!.map((_, at) => tensors.reduce((sum, tensor) => sum + Number(tensor.data![at]), 0))
+      const add = (at: number) => tensors.reduce((sum, tensor) => sum + wireNumber(tensor.data![at]!), 0)
+      const sums = tensors[0]!.data!.map((_, at) => add(at))
       return labelText({ ...tensors[0]!, data: sums, summary: null })
     }
     const { story } = this.measure

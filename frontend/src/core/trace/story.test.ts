@@ -155,6 +155,17 @@ test('a visit says what it received and what it sends to whom', () => {
   expect(tell(of, stepOf(of, 'visit') + 1, words('zh')).value).toBe('1；送出 1 → x ** 2、1 → 3 * x')
 })
 
+test('a visit says what it sends that is summed over broadcast axes first', () => {
+  const of = index('broadcasting')
+  const said = (lang: 'en' | 'zh'): string[] => of.trace.timeline.flatMap(({ kind }, at) =>
+    kind === 'visit' ? tell(of, at + 1, words(lang)).value : [])
+  expect(said('en').filter((value) => value.includes('sum'))).toEqual([
+    '[[1, …]], sends [[1, …]] → prices * discount, 2×3 → shipping after a sum',
+    '[[1, …]], sends 2×3 → discount after a sum',
+  ])
+  expect(said('zh').find((value) => value.includes('求和'))).toContain('2×3 → shipping（先求和）')
+})
+
 test('a hook says its name, its place and what it made of the gradient', () => {
   const of = index('hooks')
   const told = tell(of, stepOf(of, 'hook'), words('en'))

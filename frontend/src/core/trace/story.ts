@@ -263,7 +263,10 @@ function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t:
   const all = (texts: readonly string[]): string => texts.join(t('step.and'))
   const arrived = all(received.map((tensor) => brief(tensor)))
   const from = index.node(visit?.node)
-  const left = sent.map(({ tensor, slot }) => `${brief(tensor)} → ${receiverName(index, from!.edges[slot]!, from)}`)
+  const to = (slot: number): string => receiverName(index, from!.edges[slot]!, from)
+  const summed = (visit?.reduced ?? []).map(({ shape, slot }) =>
+    t('step.visit_sums', { shape: formatShape(shape), name: to(slot) }))
+  const left = [...sent.map(({ tensor, slot }) => `${brief(tensor)} → ${to(slot)}`), ...summed]
   if (left.length > MOST_SENT) left.splice(MOST_SENT, Infinity, t('graph.more', { n: left.length - MOST_SENT }))
   const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: all(left) })
   return told(t('step.visit', { name }), value, 'gradient')

@@ -39,7 +39,10 @@ CAUSES = {
     "dead_relu": _THROWN_OFF,
     "saturated": _THROWN_OFF,
     "zeros_hold_each_other": ("dead_relu",),
-    "gradient_added_up": ("loss_computed_once", "gradient_left_by_another"),
+    "gradient_added_up": (
+        *("loss_computed_once", "gradient_left_by_another", "not_in_optimizer", "optimizer_", "leaf_rebound"),
+        "modules_in_plain_list",
+    ),
     "gradient_": ("scaled_and_stepped", "diverged", "nan_in_data", "steps_too_long"),
     "grows_": ("scaled_and_stepped", "uphill", "closure_adds_up", "step_without_zero_grad", "steps_too_long"),
     "diverged": (
@@ -122,13 +125,12 @@ def _top(above: dict[int, int], at: int) -> int:
 
 
 def _cause(diagnosis: Diagnosis, found: Sequence[Finding], at: int) -> int | None:
-    """The first finding that one comes of. A note on tensors that a graver one is about comes of that."""
+    """The first finding that one comes of."""
     finding = found[at]
     prefixes = next((causes for code, causes in CAUSES.items() if finding.code.startswith(code)), ("\0",))
     for other, cause in enumerate(found):
         is_cause = cause.code.startswith(prefixes) and (cause.code in OF_ALL or _is_of_one(diagnosis, finding, cause))
-        is_graver = finding.severity == "note" != cause.severity and _share_tensors(diagnosis, finding, cause)
-        if other != at and (is_cause or is_graver):
+        if other != at and is_cause:
             return other
     return None
 

@@ -36,7 +36,8 @@ def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
             and added.tensor in latest
             and added.tensor not in told
             and added.before is not None
-            and not is_zero(diagnosis.tensors.get(added.before))
+            and (there := diagnosis.tensors.get(added.before)) is not None
+            and not (is_zero(there) or 0 in there.shape)
         ]
         now = diagnosis.pass_step.get(pass_.id, 0)
         mistaken = [

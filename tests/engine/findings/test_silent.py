@@ -158,7 +158,7 @@ def test_a_gradient_missing_at_a_leaf_that_lost_its_name_comes_of_that(
     assert [(finding.code, finding.follows) for finding in once(HEAD + program).findings] == told
 
 
-def test_a_note_on_what_a_warning_is_about_comes_of_it(once: Callable[[str], Trace]) -> None:
+def test_a_gradient_added_up_comes_of_what_lets_nobody_zero_it(once: Callable[[str], Trace]) -> None:
     case = next(case for case in MISTAKES if case.code == "not_in_optimizer")
     told = once(HEAD + case.program).findings
     assert [(finding.code, finding.follows) for finding in told] == [

@@ -192,6 +192,8 @@ for _ in range(4):
 """, mends=True),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # of no elements
+    ("gradient_added_up", "none = torch.zeros(0, 3, requires_grad=True)\n(none * 2).sum().backward()\n(none * 3).sum().backward()\n"),
     # momentum by hand
     ("step_without_zero_grad", """w = torch.ones(3, requires_grad=True)
 for _ in range(4):

@@ -1298,6 +1298,13 @@ const stories = {
     await page.keyboard.type(' # more')
     await page.getByText('Before your edit').waitFor()
     check((await page.locator('.gg-scene .box').count()) > 3, 'the old picture went away')
+    await page.goto(anew('#lesson=diamond&lang=en'))
+    await drawn(page)
+    const named = page.getByTitle('Choose a lesson')
+    await says(named, 'One variable used twice')
+    await write(page, PROGRAM) // as somebody pastes it
+    await says(named, 'My program')
+    await until(() => page.title(), (title) => !title.includes('One variable'), 'a title without the name of the lesson')
   },
 
   async 'an edit that was not run survives a reload'(page) {

@@ -94,12 +94,14 @@ function centred(bounds: Rect, view: Viewport, zoom: number): Camera {
   }
 }
 
-/** The smallest move that brings something into view, with a margin of what is around it in the picture; the same camera
- *  when it already is. */
+/** The smallest move that brings something into view, with a margin of what is around it in the picture; the same
+ *  camera when it already is. */
 export function showing(camera: Camera, target: Rect, view: Viewport, margin = 48, bounds?: Rect): Camera {
   const { zoom } = camera
   const edge = edgeOf(view)
-  const moved = (at: number, start: number, length: number, room: number, first = -Infinity, last = Infinity): number => {
+  const moved = (
+    at: number, start: number, length: number, room: number, first = -Infinity, last = Infinity,
+  ): number => {
     const [from, size] = [at + start * zoom, length * zoom]
     const before = Math.min(margin, (start - first) * zoom + edge)
     const after = Math.min(margin, (last - start - length) * zoom + edge)

@@ -59,9 +59,27 @@ def second_time(case: Case) -> Finding:
     elif use is not None:
         code, where, fix = "second_backward_detach", found.outside(use), found.detached(use)
         said |= {"use": case.code.excerpt(where), "use_line": line(where)}
+    if (slope := _slope_walked(found, reached)) is not None:
+        said |= {"shared": diagnosis.say(slope[0]), "shared_line": line(slope[1].span)}
     tensors = [diagnosis.tensors.get(root.tensor or "") for root in failed.roots]
     told = case.finding(code, said, span=where, tensors=tensors, fix=fix, line=line(failed.span))
     return replace(told, nodes=root_nodes(failed))
+
+
+def _slope_walked(found: "Walked", reached: set[str]) -> tuple[str, Pass] | None:
+    """A gradient of whose own graph both passes walk a part, where it was made after the last op that they share, and
+    the pass that gave it."""
+    diagnosis = found.diagnosis
+    begin = diagnosis.op_step.get(found.op.id, -1) if found.op is not None else -1
+    walked = reached.intersection(visit.node for visit in found.first.visits)
+    if all(diagnosis.nodes[node].made_by is None for node in walked):
+        return None
+    for pass_ in reversed(diagnosis.trace.passes):
+        for result in pass_.results if pass_.create_graph and diagnosis.pass_step.get(pass_.id, -1) > begin else ():
+            made = diagnosis.tensors.get(result or "")
+            if made is not None and made.grad_fn is not None and made.grad_fn.node in reached:
+                return made.id, pass_
+    return None
 
 
 def _is_in_loss(case: Case, first: Pass, failed: Pass) -> bool:

@@ -5,6 +5,11 @@ from tests.engine.findings.failures import INIT, NET, Row, W
 TRIGGERS: dict[str, list[Row]] = {
     "second_backward": [
         Row(
+            "x = torch.tensor(1.5, requires_grad=True)\ny = x.sin() * x ** 2\n(slope,) = torch.autograd.grad(y, x, create_graph=True)\n(bend,) = torch.autograd.grad(slope, x)\n((slope - 1) ** 2).backward() #<\n",
+            {"shared": "slope", "shared_line": "7", "first_line": "8"},
+            True,
+        ),
+        Row(
             "encoder, first, second = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)\none, two = (torch.optim.SGD([*encoder.parameters(), *net.parameters()], lr=.1) for net in (first, second))\n"
             "def update(optimizer, loss):\n    loss.backward() #<\n    optimizer.step()\nfor i in range(3):\n    h = encoder(torch.randn(5, 4)).tanh()\n"
             "    a, b = first(h).mean(), second(h).pow(2).mean()\n    update(one, a)\n    update(two, b)\n",

@@ -63,7 +63,8 @@ def second_time(case: Case) -> Finding:
         said |= {"shared": diagnosis.say(slope[0]), "shared_line": line(slope[1].span)}
     tensors = [diagnosis.tensors.get(root.tensor or "") for root in failed.roots]
     told = case.finding(code, said, span=where, tensors=tensors, fix=fix, line=line(failed.span))
-    return replace(told, nodes=root_nodes(failed))
+    failed_at = (failed.failed_node,) if failed.failed_node is not None else ()
+    return replace(told, nodes=(*failed_at, *root_nodes(failed)))
 
 
 def _slope_walked(found: "Walked", reached: set[str]) -> tuple[str, Pass] | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, line, near, says, walk
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, fed_by, line, near, says, walk
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
 from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, wanting_leaves
 from engine.ops import DETACHES, MAKES_LEAF
@@ -95,11 +95,11 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     """Nothing was cut: nothing that the root was made of is tracked."""
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
     sources = _sources(diagnosis, tensors)
-    graphless = _pass_without_graph(diagnosis, tensors)
-    if graphless is not None:
+    graphless = _pass_without_graph(diagnosis, tensors) or _step_without_graph(diagnosis, failed)
+    if graphless is not None and (sources is not None or graphless.kind == "grad"):
         yield _no_second_order(diagnosis, failed, graphless)
         return
-    if sources is None:
+    if sources is None or _is_in_step(diagnosis):
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
     name = _called(diagnosis, tensors[0] if tensors else None, failed)
@@ -191,9 +191,11 @@ def _is_own_leaf(diagnosis: Diagnosis, tensor: str) -> bool:
 
 
 def _called(diagnosis: Diagnosis, root: str | None, failed: Pass) -> str:
-    """What the root of a pass is called, or else the pass."""
-    name = diagnosis.say(root)
-    return diagnosis.code.excerpt(failed.span) if name == UNKNOWN else name
+    """What the root of a pass is called, or else what is written there, or the pass."""
+    name, call = diagnosis.say(root), diagnosis.code.call_at(failed.span)
+    written = call.args[0] if call is not None and called(call) == "grad" and call.args else None
+    excerpt = diagnosis.code.excerpt(failed.span) if written is None else diagnosis.code.short(written)
+    return excerpt if name == UNKNOWN else name
 
 
 def _frozen_at(diagnosis: Diagnosis) -> Span | None:
@@ -227,18 +229,39 @@ def _table_frozen(diagnosis: Diagnosis) -> Span | None:
 
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
-    """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
-    given = diagnosis.given_by
+    """The pass whose gradients the root was computed from and that recorded nothing."""
+    left = {diagnosis.identity(added.after): pass_ for pass_, added in diagnosis.accumulations if added.after}
+    given = left | diagnosis.given_by
     behind = map(diagnosis.identity, walk(tensors, diagnosis.made_from) if given else ())
     return next((given[at] for at in behind if at in given and not given[at].create_graph), None)
+
+
+def _is_in_step(diagnosis: Diagnosis) -> bool:
+    """Whether it failed in the step of an optimizer, of whose ops the trace has none."""
+    failure = diagnosis.trace.failure
+    return failure is not None and any(frame.file == "torch/optim/optimizer.py" for frame in failure.frames)
+
+
+def _step_without_graph(diagnosis: Diagnosis, failed: Pass) -> Pass | None:
+    """The last pass, which recorded nothing, where an optimizer asks for the slope of what it made of the `.grad` that
+    was left by it."""
+    asked = {diagnosis.identity(leaf) for leaf in failed.inputs or () if leaf is not None}
+    last = next((pass_ for pass_ in reversed(diagnosis.ended) if asked and asked <= {*fed_by(pass_)}), None)
+    failure, code = diagnosis.trace.failure, diagnosis.code
+    frames = failure.frames if failure is not None else ()
+    nodes = [node for frame in frames if (node := code.at(frame.span)) is not None]
+    inside = {code.function(node) for node in nodes}
+    reads = any(one.attr == "grad" and code.function(one) in inside - {None} for one in code.attributes)
+    return last if _is_in_step(diagnosis) and reads and last is not None and not last.create_graph else None
 
 
 def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding:
     """Gradients that were computed without recording how."""
     code = diagnosis.code
-    call = code.call_at(first.span)
+    call, is_left = code.call_at(first.span), first.kind == "backward"
+    is_summed = is_left and failed.kind == "backward"  # what it adds to the `.grad` would be no second derivative
     fix: Edits = ()
-    if call is not None and call.args and keyword(call, "create_graph") is None:
+    if call is not None and call.args and keyword(call, "create_graph") is None and not is_left:
         # a second derivative that is taken beside it goes into the same loss, and would be a plain number there
         beside = [each for each in code.calls if code.function(each) is code.function(call)]
         alike = [each for each in beside if code.text(each.func) == code.text(call.func) and each.args]
@@ -256,9 +279,11 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         first.span,
         tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
         fix=fix,
-        name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
+        name=_called(diagnosis, next((root.tensor for root in failed.roots), None), failed),
         first_line=line(first.span),
         is_more=str(int(len(fix) > 1)),
+        is_left=str(int(is_left)),
+        is_summed=str(int(is_summed)),
     )
 
 

@@ -157,6 +157,18 @@ TRIGGERS: dict[str, list[Row]] = {
             {"first_line": "8"},
             True,
         ),
+        Row(
+            W + "(w**3).sum().backward()  #<\npenalty = w.grad.norm()\npenalty.backward()\n",
+            {"name": "penalty", "is_left": "1", "is_summed": "1"},
+        ),
+        Row(
+            "class Curved(torch.optim.Optimizer):\n    def step(self):\n        for p in self.param_groups[0]['params']:\n"
+            "            slope = (p.grad * torch.randn_like(p)).sum()\n            bend = torch.autograd.grad(slope, p)[0]\n"
+            "            p.data -= p.grad / bend.abs()\n"
+            + W
+            + "opt = Curved([w], {})\n(w**3).sum().backward()  #<\nopt.step()\n",
+            {"name": "slope", "is_left": "1", "is_summed": "0"},
+        ),
     ],
     "cut_by_item": [
         Row(W + "loss = w.sum().item() * torch.ones(1)  #<\nloss.backward()\n", {"leaf": "w"}, True),
@@ -262,7 +274,8 @@ NEAR_MISSES: dict[str, str] = {
     "graph_lost": "net = nn.Linear(2, 1)\nsaved = dict(net.state_dict())\nnet(torch.ones(3, 2)).sum().backward()\n",
     "cut_by_integer": W + "right = (w > 1).float().mean()\nw.sum().backward()\n",
     "create_graph_missing": W
-    + "(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)\n(g * g).sum().backward()\n",
+    + "(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)\n(g * g).sum().backward()\n"
+    + "(w**3).sum().backward(create_graph=True)\ntorch.autograd.grad(w.grad.sum(), w)\n",
     "cut_by_item": W + "print(w.sum().item())\n(w * 2).sum().backward()\n",
     "cut_by_detach": W + "y = (w.detach() * w).sum()\ny.backward()\n",
     "cut_by_tensor": W + "y = (torch.tensor([1., 2.]) * w).sum()\ny.backward()\n",

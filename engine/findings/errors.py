@@ -103,7 +103,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", instead("NAME[INDEX]")),
     ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", of_one),
     ("index_of_scalar", "IndexError", r"invalid index of a 0-dim tensor", instead("NAME.data[0]", "NAME.item()"), instead("NAME[0]", "NAME.item()"), instead("NAME.data[PLACE]"), instead("NAME[PLACE]")),
-    ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\])", plain),
+    ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\]) at index (?P<at>\d+)", dtypes.bytes_for_places, plain),
     ("iterate_scalar", "TypeError", r"iteration over a 0-d tensor|len\(\) of a 0-d tensor", plain),
     ("unpack_count", "ValueError", r"(?:too many|not enough) values to unpack \(expected (?P<expected>\d+)", shapes.parts_of_turn, shapes.unpacked),
     ("conv_channels", "RuntimeError", r"(?:Given groups=(?P<groups>\d+), .*)?to have (?P<wanted>\d+) channels, but got (?P<got>\d+) channels instead", layers.channels),

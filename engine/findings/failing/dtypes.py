@@ -4,8 +4,8 @@ import ast
 import math
 import re
 
-from engine.findings.diagnosis import is_of_ones_and_zeros, line
-from engine.findings.failing.case import Case, is_complex, known, only_if
+from engine.findings.diagnosis import extent, is_of_ones_and_zeros, line
+from engine.findings.failing.case import Case, a, is_complex, known, only_if
 from engine.findings.failing.origins import dtype_origin, sizes
 from engine.findings.failing.shapes import PLACES, numbers
 from engine.program.edits import Edits
@@ -231,7 +231,31 @@ def indices(case: Case) -> Finding:
     is_mask = isinstance(case.node, ast.Subscript) and is_of_ones_and_zeros(given)
     fix = case.code.method(place, ".long()") if place is not None and not is_mask else ()
     said = {**case.origin(given, dtype_origin), "name": name, "dtype": given.dtype, "is_mask": str(int(is_mask))}
-    return case.finding("index_dtype", said, tensors=(given,), fix=fix, is_whole=str(int(given.dtype not in FLOATS)))
+    said |= {"is_whole": str(int(given.dtype not in FLOATS)), "is_taken": "0", "is_open": "0", "cast": ".long()"}
+    return case.finding("index_dtype", said, tensors=(given,), fix=fix)
+
+
+def bytes_for_places(case: Case) -> Finding:
+    """Places kept as uint8, which an index takes for a mask: numbers beyond 0 and 1, or one for each row beside the
+    numbers of the rows. Of an array the trace has no numbers, and that it is of bytes PyTorch's warning tells."""
+    node, at = a(ast.Subscript, case.node), int(case.groups["at"])
+    places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    only_if(len(places) > at and not any(isinstance(one, ast.Constant) for one in places))
+    place, others = places[at], [one for one in places[:at] if not isinstance(one, ast.Slice)]
+    tensor, operand = case.tensor_of(place), case.operand(place)
+    is_array = operand is not None and operand.type == "ndarray"
+    warned = [one for one in case.diagnosis.trace.warnings if one.span == case.failure.span]
+    is_warned = any("indexing with dtype torch.uint8" in one.message for one in warned)
+    only_if(is_array and is_warned if tensor is None else tensor.dtype == "uint8")
+    numbers_known = extent(tensor)
+    is_of_rows = bool(others) and case.groups["mask"].strip("[]") == str(case.first.shape[0])
+    is_open = not is_of_rows and numbers_known is None
+    only_if(is_of_rows or is_open or (numbers_known is not None and numbers_known[1] > 1))
+    cast = '.astype("int64")' if is_array else ".long()"
+    said = {"name": case.code.short(place), "dtype": "uint8", "is_mask": "0", "is_whole": "0", "is_taken": "1"}
+    said |= {"is_open": str(int(is_open)), "cast": cast}
+    fix = () if is_open else case.code.method(place, cast)
+    return case.finding("index_dtype", said, tensors=() if tensor is None else (tensor,), fix=fix)
 
 
 def cannot_require(case: Case) -> Finding:

@@ -143,6 +143,20 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "i = torch.tensor([0.])\nx[i] #<\n", {"name": "i"}, True),
         Row(X + "seen = torch.tensor([0., 1.])\nx[seen] #<\n", {"is_mask": "1"}),
         Row(
+            X + "act = np.array([2, 0], dtype=np.uint8)\nx[np.arange(2), act] #<\n",
+            {"name": "act", "is_taken": "1", "is_open": "0", "cast": '.astype("int64")'},
+            True,
+        ),
+        Row(
+            "rows = torch.eye(9)\nlabels = torch.tensor([3, 8], dtype=torch.uint8)\nrows[labels] #<\n",
+            {"name": "labels", "dtype": "uint8", "is_taken": "1"},
+            True,
+        ),
+        Row(
+            "rows = torch.eye(9)\nlabels = np.array([3, 8], dtype=np.uint8)\nrows[labels] #<\n",
+            {"name": "labels", "is_taken": "1", "is_open": "1"},
+        ),
+        Row(
             "net = nn.Linear(3, 4)\nacts = torch.from_numpy(np.zeros(2, dtype=np.uint8))\nq = net(torch.ones(2, 3)).gather(1, acts.unsqueeze(1)) #<\n",
             {"name": "acts.unsqueeze(1)", "dtype": "uint8", "is_whole": "1"},
             True,
@@ -213,7 +227,7 @@ NEAR_MISSES: dict[str, str] = {
     "in_place_dtype": "a = torch.arange(3)\na += 1\n",
     "target_not_long": X + "F.cross_entropy(x, torch.ones(2, 3))\n",
     "target_not_float": X + "F.mse_loss(x, torch.ones(2, 3, dtype=torch.long))\n",
-    "index_dtype": X + "x[torch.tensor([0])]\nx.gather(1, torch.zeros(2, 1).int())\n",
+    "index_dtype": X + "try:\n    x[torch.tensor([1, 0, 1], dtype=torch.uint8)]\nexcept IndexError:\n    pass\nx[torch.tensor([0])]\nx.gather(1, torch.zeros(2, 1).int())\n",
     "device_mismatch": X + "y = torch.ones(2, 3, device='meta') + 1\n",
     "tensor_of_tensors": "a, b = torch.ones(1), torch.zeros(1)\ntorch.tensor([a, b])\n",
     "number_of_many": "import math\nfloat(torch.ones(1, 1)) + math.log(torch.ones(1))\ntorch.tensor([torch.ones(2)])\n",

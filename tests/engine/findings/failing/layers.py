@@ -107,6 +107,7 @@ TRIGGERS: dict[str, list[Row]] = {
             {"mask": "[3]", "shape": "[2, 3]", "axis": "0"},
         ),
         Row("v = torch.ones(4)\nv[torch.ones(3) > 0] #<\n", {"mask": "[3]"}),
+        Row(X + "m = torch.tensor([1, 0, 1], dtype=torch.uint8)\nx[m] #<\n", {"mask": "[3]"}),
     ],
     "conv_channels": [
         Row("conv = nn.Conv2d(3, 6, 5)\nconv(torch.ones(32, 3, 784)) #<\n", {"is_flat": "1", "sides": "28, 28", "last": "784"}),

@@ -66,7 +66,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(?P<given>.*?)\]\) and output\[\d+\] has a shape of torch\.Size\(\[(?P<wanted>.*?)\]\)", autograd.seed_shape),
     ("unused_in_grad", "RuntimeError", r"differentiated Tensor at index (?P<at>\d+) appears to not have been used", autograd.unused_part, autograd.unused_in_grad),
     ("grad_asked_untracked", "RuntimeError", r"One of the differentiated Tensors does not require grad", autograd.unused_in_grad),
-    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", instead("NAME.requires_grad = False", "NAME = NAME.detach()"), instead("NAME.requires_grad = VALUE"), instead("NAME.requires_grad_(...)")),
+    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", autograd.tracked_already, instead("NAME.requires_grad = False", "NAME = NAME.detach()", is_on="0"), instead("NAME.requires_grad = VALUE", is_on="0"), instead("NAME.requires_grad_(...)", is_on="0")),
     ("untracked_asked", "RuntimeError", r"can't retain_grad on Tensor|cannot register a hook on a tensor that doesn't require", instead("NAME.METHOD(...)")),
     ("inference_tensor", "RuntimeError", r"Inference tensors cannot be saved for backward", autograd.inference),
     ("deepcopy_of_result", "RuntimeError", r"Only Tensors created explicitly by the user .* support the deepcopy", autograd.deepcopied, autograd.holder_copied),

@@ -10,7 +10,7 @@ from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.nonfinite import trouble
 from engine.ops import COPIES, DETACHES, VIEWS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.rewriting import not_in_place
 from engine.trace import Finding, Op, Tensor
 
@@ -58,6 +58,17 @@ def _written_part(statement: ast.stmt) -> str:
         case ast.Assign(targets=[ast.Subscript(value=whole)]) | ast.AugAssign(target=ast.Subscript(value=whole)):
             return dotted(whole)
     return ""
+
+
+def tracked_already(case: Case) -> Finding:
+    """`y.requires_grad = True` of what was computed from something tracked: the line is not needed, unless the `.grad`
+    of `y` itself is read."""
+    only_if(case.failure.message.endswith("leaf variables."))  # to switch it off PyTorch has a hint
+    found = known(case.written_as("NAME.requires_grad = VALUE"))
+    name, tensor = found.said["name"], case.tensor_of(found.part("NAME"))
+    is_read = any(is_grad_of(one, name) for one in case.code.attributes)
+    fix = () if is_read else case.code.removed(case.statement)
+    return case.finding("", found.said, is_on="1", tensors=(tensor,), fix=fix)
 
 
 def no_derivative(case: Case) -> Finding:

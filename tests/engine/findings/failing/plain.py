@@ -5,7 +5,13 @@ from tests.engine.findings.failures import DATA, LAYERS, Row, W, X
 TRIGGERS: dict[str, list[Row]] = {
     "cannot_stop_tracking": [
         Row(W + "v = w * 2\nv.requires_grad = False #<\n", {"name": "v"}, True),
-        Row(W + "v = w * 2\nv.requires_grad_(False) #<\n", {"name": "v"}),
+        Row(W + "v = w * 2\nv.requires_grad_(False) #<\n", {"name": "v", "is_on": "0"}),
+        Row(
+            W + "v = w * 2\nv.requires_grad = True #<\ntorch.autograd.grad((v**2).sum(), v)\n",
+            {"name": "v", "is_on": "1"},
+            True,
+        ),
+        Row(W + "v = w * 2\nv.requires_grad = True #<\nv.sum().backward()\nprint(v.grad)\n", {"is_on": "1"}),
     ],
     "in_place_shape": [
         Row("a = torch.ones(3)\na += torch.ones(2, 3) #<\n", {"result": "[2, 3]"}),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from engine.findings.batch_axis import TURNS
-from engine.findings.diagnosis import line, numbers_of
+from engine.findings.diagnosis import extent, line, numbers_of
 from engine.findings.failing.case import Case, a, first_told, known, of_first, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.values import METHODS, RECURRENT, is_tensor, odd_value
@@ -293,13 +293,38 @@ def parameter_nan(case: Case) -> Finding:
 
 
 def parameter_invalid(case: Case) -> Finding:
-    """A parameter that a distribution cannot have; of a covariance, what it must be is more than a range."""
+    """A parameter that a distribution cannot have, and the steps that moved it there; of a covariance, what it must be
+    is more than a range."""
     _, node = _parameter(case) or (None, None)
     given = case.tensor_of(node)
     name = case.code.short(node) if node is not None else case.groups["parameter"]
-    is_matrix = case.groups["constraint"] == "PositiveDefinite"
-    code, said = ("not_positive_definite", _not_definite(case, given)) if is_matrix else ("", {})
-    return case.finding(code, said, tensors=(given,), name=name)
+    if case.groups["constraint"] == "PositiveDefinite":
+        return case.finding("not_positive_definite", _not_definite(case, given), tensors=(given,), name=name)
+    bound = re.search(r"GreaterThan(Eq)?\(lower_bound=([\d.]+)\)", case.failure.message)
+    low = float(bound[2]) if bound is not None else math.nan
+    condition = f"{case.groups['parameter']} {'>=' if bound[1] else '>'} {low:g}" if bound is not None else ""
+    moved = _moved_from(case, given, low) if given is not None else {}
+    flags = {"is_known": extent(given) is not None, "is_trained": bool(moved), "is_positive": low == 0}
+    said = {name: str(int(flag)) for name, flag in flags.items()} | {"values": _range(given), "name": name}
+    said |= {"condition": condition or case.groups["constraint"], "step": "", "step_line": "", "before": "", **moved}
+    return case.finding("", said, tensors=(given,))
+
+
+def _moved_from(case: Case, given: Tensor, low: float) -> dict[str, str]:
+    """What a leaf was before the first step of an optimizer that moved it, where that was above a bound."""
+    diagnosis, identity = case.diagnosis, case.diagnosis.identity(given.id)
+    moves = ((move, each.before) for move in diagnosis.moves for each in move.changes if each.before is not None)
+    own = [(move, diagnosis.tensors.get(before)) for move, before in moves if diagnosis.identity(before) == identity]
+    range_ = extent(own[0][1]) if own else None
+    if range_ is None or range_[0] <= low or any(move.kind != "step" for move, _ in own):
+        return {}
+    step, before = own[0]
+    return {"step": case.code_excerpt(step.span), "step_line": line(step.span), "before": _range(before)}
+
+
+def _range(tensor: Tensor | None) -> str:
+    """Its number, or the smallest and the largest of them, for a sentence."""
+    return " … ".join(f"{each:.3g}" for each in dict.fromkeys(extent(tensor) or ()))
 
 
 def not_positive_definite(case: Case) -> Finding:

@@ -31,7 +31,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("loss = nn.NLLLoss(torch.ones(4))\nloss(torch.zeros(2, 3), torch.tensor([0, 1])) #<\n", {"classes": "3", "count": "4"}),
     ],
     "parameter_invalid": [
-        Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s"}),
+        Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale", "name": "s", "condition": "scale > 0", "values": "-1", "is_trained": "0"}),
+        Row("s = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([s], lr=3.)\ntorch.distributions.Normal(0., s).log_prob(torch.zeros(2)).mean().neg().backward()\nopt.step()\ntorch.distributions.Normal(0., s) #<\n", {"values": "-0.5", "before": "1", "step_line": "8", "is_positive": "1"}),
     ],
     "parameter_nan": [
         Row("p = torch.zeros(2)\np = p / p.sum()\ntorch.distributions.Categorical(p) #<\n", {"name": "p", "type": "Categorical"}),

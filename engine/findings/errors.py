@@ -84,7 +84,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("", "", r"^too many indices for tensor|^expected \dD(?: or \dD)? input|^Dimension out of range", transforms.sample_alone),
     ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", layers.not_flattened, layers.batch_flattened, layers.linear, shapes.batch_behind, shapes.product),
     ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
-    ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.nothing_kept, shapes.reduced, shapes.broadcast),
+    ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.nothing_kept, shapes.cut_short, shapes.reduced, shapes.broadcast),
     ("in_place_shape", "RuntimeError", r"output with shape \[.*\] doesn't match the broadcast shape (?P<result>\[.*\])", of_two),
     ("cat_shapes", "RuntimeError", r"Sizes of tensors must match except in dimension (?P<along>\d+)\. Expected size (?P<expected>\d+) but got size (?P<got>\d+) for tensor number (?P<at>\d+)", shapes.rounded, shapes.joined),
     ("cat_axes", "RuntimeError", r"Tensors must have same number of dimensions", shapes.joined_scalars, shapes.joined_axes),

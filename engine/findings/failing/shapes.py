@@ -177,6 +177,46 @@ def nothing_kept(case: Case) -> Finding:
     return case.finding("sign_for_equals", said, tensors=(left, right), fix=fix)
 
 
+def cut_short(case: Case) -> Finding:
+    """A slice that asked for as many as the other tensor has of an axis that has less, such as a table of positions."""
+    left, right, back = _clashing(case)
+    ways = ((part, other, op) for part, other in ((left, right), (right, left)) for op in case.makers(part))
+    for part, other, op in ways:
+        got, asked, whole = part.shape[-back], other.shape[-back], case.diagnosis.input_of(op)
+        axis = _stopping_at(op, asked) if op.name == "getitem" and got < asked else None
+        if whole is None or axis is None or whole.shape[axis : axis + 1] != (got,):
+            continue
+        owned = (
+            each.id
+            for each in case.diagnosis.trace.modules
+            for own in each.buffers + each.parameters
+            if own.tensor == whole.id
+        )
+        made = next(filter(None, (layer_call(case.diagnosis, module) for module in owned)), None)
+        maker, node = case.diagnosis.maker.get(whole.id), case.code.at(op.span)
+        made_line = str(made.lineno) if made is not None else line(maker.span if maker is not None else op.span)
+        said = {
+            "got": str(got),
+            "asked": str(asked),
+            "axis": str(axis),
+            "made_line": made_line,
+            **case.about(whole, other),
+        }
+        said["name"] = case.code.short(node.value) if isinstance(node, ast.Subscript) else said["name"]
+        return case.finding("slice_cut_short", said, span=known(op.span), tensors=(whole, other))
+    return known(None)
+
+
+def _stopping_at(op: Op, stop: int) -> int | None:
+    """The axis of which an index takes what there is before a place."""
+    for axis, part in enumerate(re.findall(r"slice\(.*?\)|[^(), ]+", op.arguments[-1].text or "")):
+        if part in (f"slice(None, {stop}, None)", f"slice(0, {stop}, None)"):
+            return axis
+        if part in ("None", "Ellipsis"):
+            return None
+    return None
+
+
 def reduced(case: Case) -> Finding:
     """`x - x.mean(dim=1)`: the axis that went is needed again, as one of size 1."""
     left, right, _ = _clashing(case)

@@ -185,6 +185,19 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("p, y = torch.rand(5, 3), torch.ones(5).long()\n(p == y).float().mean() #<\n", {"name": "p", "other": "y"}, True),
         Row("p, y = torch.rand(5, 3), torch.ones(5).long()\nwrong = y != p #<\n", {"name": "p"}, True),
     ],
+    "slice_cut_short": [
+        Row(
+            "class Places(nn.Module):\n    def __init__(self, most):\n        super().__init__()\n        self.register_buffer('pe', torch.randn(most, 4))\n"
+            "    def forward(self, x):\n        return x + self.pe[:x.size(1)] #<\n"
+            "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.places = Places(5)\n    def forward(self, x):\n        return self.places(x)\n"
+            "net = Net()\nfor n in (3, 8):\n    net(torch.ones(2, n, 4))\n",
+            {"name": "self.pe", "got": "5", "asked": "8", "axis": "0", "made_line": "14"},
+        ),
+        Row(
+            "table = nn.Parameter(torch.zeros(1, 9, 4))\nx = torch.ones(2, 12, 4)\npart = table[:, :x.size(1)] #<\nx * part.expand(2, -1, -1)\n",
+            {"name": "table", "shape": "[1, 9, 4]", "axis": "1", "asked": "12"},
+        ),
+    ],
     "shape_mismatch_sizes": [
         Row(
             "table = nn.Parameter(torch.zeros(1, 9, 4))\n"
@@ -239,6 +252,7 @@ NEAR_MISSES: dict[str, str] = {
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
     "scores_compared": "torch.rand(5, 3) == torch.rand(5)\n",
+    "slice_cut_short": "x, table = torch.ones(2, 7), torch.zeros(9, 5)\ntable[:9, :7]\nx + table[:2, 0]\n",
     "shape_mismatch_sizes": "torch.ones(3) + torch.ones(2, 4)\n",
     "stack_lengths": "torch.stack([torch.ones(2, 4), torch.ones(2, 3)])\n",
     "keepdim_missing": "x = torch.rand(5, 3)\nx - x.mean(dim=1, keepdim=True)\nx - torch.ones(5)\n",

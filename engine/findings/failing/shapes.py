@@ -5,7 +5,7 @@ import math
 import re
 
 from engine.findings.axes import is_permuted
-from engine.findings.diagnosis import extent, line, near, number, says
+from engine.findings.diagnosis import extent, line, near, number, numbers_of, says
 from engine.findings.failing.case import Case, a, known, of_one, only_if
 from engine.findings.failing.origins import layer_call, sizes
 from engine.findings.failing.values import module_type
@@ -21,6 +21,8 @@ JOINS = frozenset("cat concat stack to long repeat expand expand_as getitem".spl
 
 CHOOSING = frozenset("gather index_select take_along_dim".split())
 """Ops that pick elements by numbers."""
+_WRITING = ("scatter", "index_add", "index_copy", "index_fill")
+"""How ops begin that write to places given by numbers."""
 
 _REGRESSIONS = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 
@@ -437,18 +439,18 @@ def index(case: Case) -> Finding:
     only_if(given.shape[int(case.groups["axis"]) :][:1] == (int(case.groups["size"]),))
     place = case.node.slice if isinstance(case.node, ast.Subscript) else None
     tensor = case.tensor_of(place) if isinstance(place, ast.Name | ast.Attribute) else None
-    if tensor is None and known(case.op).name in CHOOSING:
-        tensor = case.pair[1]
+    is_written = known(case.op).name.startswith(_WRITING)
+    if tensor is None and (known(case.op).name in CHOOSING or is_written):
+        tensor = case.argument(2, "index") if is_written else case.pair[1]
         place = case.written(tensor)
     if place is not None and tensor is not None:
         is_low, said = case.groups["index"].startswith("-"), _counted_up(case, tensor)
         is_high = not is_low and said["is_added"] == "0"
-        said |= {
-            "place": case.code.short(place),
-            "last": last,
-            "is_low": str(int(is_low)),
-            "is_high": str(int(is_high)),
-        }
+        counted, (_, most) = {*numbers_of(tensor)}, extent(tensor) or (0, math.inf)
+        flags = {"is_low": is_low, "is_next": is_high and most == int(last) + 1}
+        flags |= {"is_far": is_high and not flags["is_next"], "is_written": is_written, "is_counted": bool(counted)}
+        said |= {"place": case.code.short(place), "last": last, "count": str(len(counted)), "most": f"{most:.0f}"}
+        said |= {name: str(int(flag)) for name, flag in flags.items()}
         return case.finding("index_tensor_out_of_range", said, tensors=(given, tensor))
     return case.finding(last=last, tensors=(given,))
 

@@ -143,7 +143,9 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(X + "rows = torch.tensor([0, 2])\nx[rows] #<\n", {"place": "rows", "index": "2"}),
         Row("weights, labels = torch.rand(4), torch.tensor([0, 4])\nweights.gather(0, labels) #<\n", {"place": "labels", "index": "4", "last": "3", "is_added": "0"}),
         Row("table = torch.rand(6)\ndef every(n):\n    return torch.arange(0, 6, n) + 1\ntimes = every(1)\ntable[times] #<\n", {"place": "times", "is_added": "1", "made_line": "7"}),
-        Row("labels = torch.tensor([[0], [-1]])\ntorch.ones(2, 3).gather(1, labels) #<\n", {"is_low": "1", "is_high": "0"}),
+        Row("labels = torch.tensor([[0], [-1]])\ntorch.ones(2, 3).gather(1, labels) #<\n", {"is_low": "1", "is_next": "0", "is_far": "0"}),
+        Row("ids, sums = torch.tensor([11, 15, 11]), torch.zeros(3)\nsums.scatter_add_(0, ids, torch.ones(3)) #<\n", {"place": "ids", "is_written": "1", "is_far": "1", "count": "2", "most": "15"}),
+        Row("labels = torch.tensor([1, 2, 3])\none_hot = torch.zeros(3, 3).scatter_(1, labels.unsqueeze(1), 1.) #<\n", {"place": "labels.unsqueeze(1)", "is_next": "1"}),
     ],
     "result_meant": [
         Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True),

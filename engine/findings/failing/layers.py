@@ -18,6 +18,7 @@ from engine.findings.losses import PASSING, last_maker, logits_loss, renamed
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.rewriting import written
+from engine.program.tree import given_by
 from engine.trace import Finding, Op, Tensor
 
 _FLATTENED = ("view", "reshape", "flatten")
@@ -391,7 +392,39 @@ def hidden_size(case: Case) -> Finding:
     said |= {"is_layers": str(int(layers)), "is_batch": str(int(batch)), "is_hidden": str(int(hidden))}
     said |= {"is_turned": str(int(is_turned)), "is_anew": str(int(batch and not is_turned))}
     said |= {"is_both": str(int(layers and is_both)), "is_built": str(int(said["is_carried"] == "1" and not batch))}
-    return case.finding("", said, first=wanted[0], hidden=wanted[-1], batch=str(given.shape[1:2] and given.shape[1]))
+    is_older = hidden and state is not None and said["is_carried"] == "1"
+    number = _hidden_given(case, made) if is_older and made is not None else None
+    right = _factor_chosen(case, number) if number is not None and wanted[-1] == "1" else ""
+    said |= {"is_own": str(int(hidden and number is None)), "is_given": str(int(number is not None))}
+    said |= {
+        "given": case.code.short(number) if number is not None else "",
+        "given_line": str(getattr(number, "lineno", "")),
+    }
+    said |= {"is_choice": str(int(bool(right))), "right": right}
+    fix = (case.code.replace(number, right),) if number is not None and right else ()
+    batches = str(given.shape[1:2] and given.shape[1])
+    return case.finding("", said, first=wanted[0], hidden=wanted[-1], batch=batches, fix=fix)
+
+
+def _hidden_given(case: Case, made: ast.Call) -> ast.expr | None:
+    """What a recurrent layer has its hidden size from, in its own call or in that of the class that makes it."""
+    code, function = case.code, case.code.function(made)
+    word = keyword(made, "hidden_size")
+    node = word.value if word is not None else next(iter(made.args[1:]), None)
+    kept = [one.value for one in code.assignments(dotted(node)) if code.function(one) is function]
+    node = kept[0] if len(kept) == 1 else node
+    outer = code.only_call(function) if function is not None and isinstance(node, ast.Name) else None
+    handed = given_by(outer, function, dotted(node)) if outer is not None and function is not None else None
+    return handed or node
+
+
+def _factor_chosen(case: Case, number: ast.expr) -> str:
+    """`n * 2 if both else 1` with the choice in brackets, as a factor."""
+    match number:
+        case ast.IfExp(test=test, body=ast.BinOp(op=ast.Mult(), left=left, right=right), orelse=ast.Constant(value=1)):
+            whole, factor, condition = map(case.code.text, (left, right, test))
+            return f"{whole} * ({factor} if {condition} else 1)"
+    return ""
 
 
 def _kept_pair(case: Case, name: ast.expr) -> Tensor | None:

@@ -266,7 +266,9 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("rnn = nn.RNN(3, 5, batch_first=True)\nh0 = torch.zeros(1, 7, 5)\nrnn(torch.randn(2, 7, 3), h0) #<\n", {"wanted": "1, 2, 5", "got": "1, 7, 5"}),
         Row("lstm = nn.LSTM(3, 5)\ns = torch.zeros(2, 2, 5)\nlstm(torch.randn(7, 2, 3), (s, s)) #<\n", {"layer": "lstm", "is_layers": "1", "is_batch": "0", "is_both": "0"}),
         Row("both = nn.LSTM(3, 5, 2, bidirectional=True)\ns = torch.zeros(2, 2, 5)\nboth(torch.randn(7, 2, 3), (s, s)) #<\n", {"first": "4", "is_both": "1", "is_carried": "0"}),
-        Row("_, h = nn.GRU(3, 4)(torch.randn(7, 2, 3))\nrnn = nn.GRU(3, 5)\nrnn(torch.randn(1, 2, 3), h) #<\n", {"is_hidden": "1", "is_layers": "0", "is_carried": "1"}),
+        Row("_, h = nn.GRU(3, 4)(torch.randn(7, 2, 3))\nrnn = nn.GRU(3, 5)\nrnn(torch.randn(1, 2, 3), h) #<\n", {"is_hidden": "1", "is_layers": "0", "is_carried": "1", "is_own": "0", "given": "5", "given_line": "6"}),
+        Row("two, n = False, 4\nclass Reader(nn.Module):\n    def __init__(self, size):\n        super().__init__()\n        self.size = size\n        self.rnn = nn.GRU(3, self.size)\n    def forward(self, x, h):\n        return self.rnn(x, h) #<\n_, h = nn.GRU(3, n)(torch.randn(7, 2, 3))\nread = Reader(n * 2 if two else 1)\nread(torch.randn(1, 2, 3), h)\n", {"given_line": "14", "right": "n * (2 if two else 1)"}, True),
+        Row("rnn = nn.GRU(3, 5)\nrnn(torch.randn(1, 2, 3), torch.zeros(1, 2, 4)) #<\n", {"is_own": "1", "is_given": "0"}),
     ],
     "hidden_axes": [
         Row("lstm = nn.LSTM(3, 5, batch_first=True)\nh0 = torch.zeros(1, 5)\nlstm(torch.randn(2, 7, 3), (h0, h0)) #<\n", {"wanted": "3", "got": "2", "input_shape": "[2, 7, 3]"}),

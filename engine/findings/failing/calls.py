@@ -643,10 +643,25 @@ def value_asked(case: Case) -> Finding:
     is_number = call is not None and not is_traced and not is_asked and called(call) in ("item", "tolist", "float")
     places = ast.walk(case.node.slice) if isinstance(case.node, ast.Subscript) else ()
     is_slice = not is_traced and any(isinstance(one, ast.Slice) for one in places)
-    is_choice = not is_number and not is_slice
+    is_check = _only_checks(case.statement)
+    is_choice = not is_number and not is_slice and not is_check
     flags = {"is_traced": is_traced, "is_number": is_number, "is_slice": is_slice, "is_choice": is_choice}
+    flags |= {"is_check": is_check, "is_two_ways": is_traced and is_choice}
     said = {name: str(int(flag)) for name, flag in flags.items()}
     return case.finding("", said, transform=name if is_traced else "vmap")
+
+
+def _only_checks(statement: ast.stmt | None) -> bool:
+    """Whether it stops the program, or says something, where a condition is not as it should be, and no more."""
+    match statement:
+        case ast.If(body=body, orelse=[]):
+            return all(isinstance(one, ast.Raise | ast.Assert) or _is_print(one) for one in body)
+    return isinstance(statement, ast.Assert)
+
+
+def _is_print(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Call) and called(value) in ("print", "warn")
 
 
 def keys_taken_for_model(case: Case) -> Finding:

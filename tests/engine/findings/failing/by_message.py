@@ -187,6 +187,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(MAPPED + "def f(x):\n    return x if x.item() > 0 else -x #<\nvmap(f)(torch.ones(3))\n", {"is_number": "0", "is_choice": "1"}),
         Row(MAPPED + "def crop(x, start):\n    return x[start:start + 2] #<\nvmap(crop)(torch.ones(3, 5), torch.tensor([0, 1, 2]))\n", {"is_slice": "1", "is_choice": "0"}),
         Row(MAPPED + "def f(x):\n    if x > 0: #<\n        return x\n    return -x\nvmap(f)(torch.ones(3))\n", {"code": "x > 0", "transform": "vmap"}),
+        Row(MAPPED + "def f(x):\n    bad = x.isnan()\n    if bad: #<\n        raise ValueError('NaN')\n    return x * 2\nvmap(f)(torch.ones(3))\n", {"is_check": "1", "is_choice": "0"}),
+        Row(MAPPED + "def f(x):\n    assert x > 0, 'too small' #<\n    return x.log()\nvmap(f)(torch.ones(3))\n", {"code": "x > 0", "is_check": "1"}),
         Row("from torch import fx\n" + NET + "    def forward(self, x):\n        while x.sum() > 1: #<\n            x = x / 2\n        return x\nfx.symbolic_trace(Net())\n", {"code": "x.sum() > 1", "transform": "symbolic_trace", "is_traced": "1"}),
     ],
     "vmap_in_place": [

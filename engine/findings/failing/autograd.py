@@ -5,7 +5,7 @@ import ast
 from collections.abc import Iterator
 from itertools import takewhile
 
-from engine.findings.diagnosis import by_number, line, walk
+from engine.findings.diagnosis import by_number, extent, is_alike, line, walk
 from engine.findings.failing.case import Case, a, known, only_if
 from engine.findings.nonfinite import trouble
 from engine.ops import COPIES, DETACHES, VIEWS
@@ -143,8 +143,21 @@ def unused_in_grad(case: Case) -> Finding:
     identity = case.diagnosis.identity(tensor.id)
     here = (one.text for one in case.failure.operands if case.diagnosis.identity(one.tensor or "") == identity)
     name = next(here, "") or case.diagnosis.say(tensor.id)
+    original = _alike_behind(case, tensor)
     said = {"name": name, "output": case.code.short(given), **_cut_behind(case, identity)}
+    said |= {"is_copied": str(int(bool(original))), "original": original}
     return case.finding("", said, span=made, tensors=(tensor,))
+
+
+def _alike_behind(case: Case, asked: Tensor) -> str:
+    """The leaf of which the one that is asked about has all the numbers, and that the output was computed from."""
+    diagnosis, failed, range_ = case.diagnosis, case.diagnosis.failed_pass(), extent(asked)
+    if failed is None or range_ is None or range_[0] == range_[1]:
+        return ""
+    behind = walk((root.tensor for root in failed.roots if root.tensor is not None), diagnosis.made_from)
+    leaves = (diagnosis.tensors[each] for each in behind if diagnosis.is_tracked_leaf(each))
+    alike = (each for each in leaves if each.shape == asked.shape and is_alike(each, asked))
+    return next((diagnosis.say(each.id) for each in alike), "")
 
 
 def _cut_behind(case: Case, asked: str) -> dict[str, str]:

@@ -105,7 +105,12 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(
             "net = nn.ModuleList([nn.Linear(2, 1), nn.Linear(2, 1)])\nloss = net[0](torch.ones(1, 2)).sum()\n"
             "ws = list(net.parameters())\ntorch.autograd.grad(loss, ws) #<\n",
-            {"name": "net.1.weight"},
+            {"name": "net.1.weight", "is_copied": "0"},
+        ),
+        Row(
+            "import copy\nnet = nn.Linear(3, 1)\nfast = copy.deepcopy(list(net.parameters()))\nfor own, p in zip(net.parameters(), fast):\n    own = p\n"
+            "loss = net(torch.ones(2, 3)).mean()\ntorch.autograd.grad(loss, fast) #<\n",
+            {"name": "fast[0]", "original": "net.weight", "is_copied": "1"},
         ),
         Row(
             W

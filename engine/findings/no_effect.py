@@ -12,6 +12,7 @@ from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, 
 from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
 from engine.findings.modes import DROPOUTS, RATES, in_eval, is_drawn_again
+from engine.findings.optimizer_code import PARAMETERS
 from engine.findings.zeroing import written_at
 from engine.ops import LIKES
 from engine.program.edits import Edits
@@ -304,8 +305,8 @@ def _calls_any(block: list[ast.stmt], *methods: str) -> bool:
 
 
 def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`for p in params: p = p - lr * p.grad`: the name of the loop, or of what a function was given, means something
-    new, the parameter stays."""
+    """`for p in params: p = p - lr * p.grad`, or `p = q` beside it: the name of the loop, or of what a function was
+    given, means something new, the parameter stays."""
     code = diagnosis.code
     for statement in code.bindings:
         name, loop = dotted(statement.targets[0]), code.enclosing(statement, ast.For)
@@ -317,11 +318,29 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_by_grad = any(is_grad_of(node, name) for node in ast.walk(statement.value))
         ops = diagnosis.ops_at(code.span(statement.value)) if update and is_by_grad else ()
         is_step = bool(ops) and not any(diagnosis.takers.get(output) for op in ops for output in op.outputs)
-        if is_step or _is_untaken(diagnosis, statement, name):
+        is_plain = loop is not None and _is_of_same_turn(diagnosis, statement, loop)
+        if is_step or is_plain or _is_untaken(diagnosis, statement, name):
             is_under = any(isinstance(above, ast.With) for above in code.around(statement))
             text = update if update and is_under else f"{name}.data.copy_({code.text(statement.value)})"
-            fix = (code.replace(statement, text),)
-            yield diagnosis.warning("update_lost", statement, fix=fix, name=name, code=code.short(statement))
+            is_whole = not is_plain or (loop is not None and _is_of_models(loop.iter))
+            fix = (code.replace(statement, text),) if is_whole else ()
+            said = {"name": name, "code": code.short(statement), "is_plain": str(int(is_plain))}
+            yield diagnosis.warning("update_lost", statement, fix=fix, **said)
+
+
+def _is_of_same_turn(diagnosis: Diagnosis, statement: ast.Assign, loop: ast.For) -> bool:
+    """Whether a loop over parameters gives one of its names what another stands for, and nothing reads it after."""
+    name, value = dotted(statement.targets[0]), dotted(statement.value).removesuffix(".data")
+    is_of_loop = value != name and {value, name} <= _names_bound(loop)
+    is_over = any(_is_of_models(each) for each in ast.walk(loop.iter))
+    return is_of_loop and is_over and diagnosis.has_run(statement) and not _is_read_below(diagnosis, statement, name)
+
+
+def _is_of_models(node: ast.AST) -> bool:
+    """Whether it goes over parameters of models alone."""
+    if isinstance(node, ast.Call) and called(node) == "zip":
+        return all(map(_is_of_models, node.args))
+    return isinstance(node, ast.Call) and called(node) in PARAMETERS
 
 
 def parameters_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -349,6 +368,7 @@ def parameters_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=tuple(map(code.replace, statements, map("{}.data.copy_({})".format, names, made))),
             name=names[0],
             code=code.short(statements[0]),
+            is_plain="0",
         )
 
 

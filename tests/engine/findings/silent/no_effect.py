@@ -251,6 +251,13 @@ for _ in range(4):
     for s, p in zip(shadow, net.parameters()): s = 0.9 * s + 0.1 * p.detach()
 print(shadow[0])
 """, says={"name": "s"}, mends=True),
+    Mistake("update_lost", 6, """net, target = nn.Linear(3, 1), nn.Linear(3, 1)
+for t, p in zip(target.parameters(), net.parameters()):
+    t = p
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+F.mse_loss(net(torch.ones(2, 3)), target(torch.ones(2, 3)).detach()).backward()
+opt.step()
+""", says={"is_plain": "1"}, mends=True),
     Mistake("argument_never_used", 8, POOLED, cures=(("ids).mean(1)", "ids) * mask.unsqueeze(-1)\n        pooled = pooled.sum(1)"), (", mask=mask", ", mask=None"))),
     Mistake("argument_never_used", 8, POOLED.replace("ids, mask=mask", "ids, mask"), cure=(("net(ids, mask)", "net(ids, None)"),)),
     Mistake("argument_never_used", 4, MIXED, cures=(("scores, a)\n", "scores, b)\n"), ("y, other, 0.3", "y, None, 0.3"), ("b, share", "_, share"))),
@@ -284,6 +291,14 @@ print(total)
 """, cure=(("=+", "+="),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
+    # of two tensors the larger one
+    ("update_lost", """net, other, kept = nn.Linear(3, 1), nn.Linear(3, 1), []
+for p, q in zip(net.parameters(), other.parameters()):
+    if q.norm() > p.norm():
+        p = q
+    kept.append(p)
+sum(p.pow(2).sum() for p in kept).backward()
+"""),
     # a sample of answers
     ("dropout_ignores_eval", """class Net(nn.Module):
     def __init__(self):

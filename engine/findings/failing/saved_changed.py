@@ -12,7 +12,7 @@ from engine.findings.failing.case import Case, known, only_if
 from engine.findings.failing.origins import sizes
 from engine.findings.failing.walked_again import Walked, last_shared, last_used, root_nodes
 from engine.program.edits import Edits
-from engine.program.names import called, dotted
+from engine.program.names import called, dotted, names_read
 from engine.program.rewriting import not_in_place
 from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 
@@ -53,7 +53,7 @@ def saved_changed(case: Case) -> Finding:
         code = "saved_changed_in_loop" if old.turn == "carried" else "saved_changed_since"
         layers = {"shared": old.name, "shared_line": line(old.place), "cut": old.detaching(), **old.where_to_cut()}
     elif is_update:
-        layers = {"again_line": line(_first_to_repeat(diagnosis, (one[0] for one in found), changer.span))}
+        layers = _to_repeat(case, failed, (one[0] for one in found), changer.span)
     name, written_to = _named(diagnosis, saved.tensor), case.code.statement_at(changer.span)
     if saver is not None and case.code.statement_at(saver.span) is written_to:
         name = _name_changed(case.code.at(changer.span), written_to) or name
@@ -65,6 +65,7 @@ def saved_changed(case: Case) -> Finding:
         "saved_line": line(saver.span if saver is not None else None),
         "change": changer.name if not is_update else case.code_excerpt(changer.span) or changer.name,
         "is_step": str(int(changer.op is None)),
+        "is_part": str(int(_is_part_of_loop(case, changer.span))),
         "changed_line": line(changer.span),
         "line": line(failed.span),
         "saved_version": expected or str(saved.version),
@@ -86,24 +87,34 @@ def _saver(diagnosis: Diagnosis, node: Node) -> Op | None:
     return diagnosis.op_of_node(node.id)
 
 
-def _first_to_repeat(diagnosis: Diagnosis, stale: Iterable[Node], changed: Span | None) -> Span | None:
+def _to_repeat(case: Case, failed: Pass, stale: Iterable[Node], changed: Span | None) -> dict[str, str]:
     """Where to begin again once values have changed: what first saved one, or what called the module or function that
-    did, as seen from the place of the change."""
+    did, as seen from the place of the change; and the lines to move, where one other function has them all."""
+    diagnosis, code = case.diagnosis, case.code
     savers = [saver for node in stale if (saver := _saver(diagnosis, node)) is not None]
     first = min(savers, key=lambda op: diagnosis.op_at[op.id], default=None)
-    if first is None:
-        return None
-    call = diagnosis.call_around(first)
-    span = call.span if call is not None and call.span is not None else first.span
-    code = diagnosis.code
-    writer = code.at(changed)
+    call = diagnosis.call_around(first) if first is not None else None
+    begun = call.span if call is not None and call.span is not None else first.span if first is not None else None
+    maker = diagnosis.maker.get(failed.roots[0].tensor or "") if failed.roots else None
+    nodes = [code.at(span) for span in (begun, maker.span if maker is not None else None)]
+    homes = [code.function(node) if node is not None else None for node in nodes]
+    again, writer = begun, code.at(changed)
     seen = set(code.around(writer)) if writer is not None else set()
-    while (node := code.at(span)) is not None and (around := code.function(node)) is not None and around not in seen:
+    while (node := code.at(again)) is not None and (around := code.function(node)) is not None and around not in seen:
         seen.add(around)
         if (only := code.only_call(around)) is None:
             break
-        span = code.span(only)
-    return span
+        again = code.span(only)
+    is_apart = again != begun and homes[0] is homes[1] and int(line(begun)) <= int(line(maker.span if maker else begun))
+    return {"again_line": line(again), "first_line": line(begun), "is_apart": str(int(is_apart))}
+
+
+def _is_part_of_loop(case: Case, span: Span | None) -> bool:
+    """Whether each turn of a loop writes a part of its own into one tensor."""
+    written, code = case.code.at(span), case.code
+    loop = code.enclosing(written, ast.For) if isinstance(written, ast.Subscript) else None
+    bound = {one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)} if loop is not None else set()
+    return isinstance(written, ast.Subscript) and not bound.isdisjoint(names_read(written.slice))
 
 
 def _root(case: Case, failed: Pass) -> dict[str, str]:

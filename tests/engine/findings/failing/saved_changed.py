@@ -17,13 +17,13 @@ TRIGGERS: dict[str, list[Row]] = {
         ),
         Row(
             "net = nn.Linear(3, 2)\ndef run(x):\n    h = net(x)\n    h[:, 1] = F.elu(h[:, 1]) + 1 #<\n    return h\nout = run(torch.ones(4, 3))\nout.sum().backward()\n",
-            {"name": "h", "saved_line": "8"},
+            {"name": "h", "saved_line": "8", "is_part": "0"},
             True,
         ),
         Row(W + "a = w * 1\na += a ** 2 #<\na.sum().backward()\n", {"name": "a"}, True),
         Row(
             "cells = [nn.GRUCell(2, 2), nn.GRUCell(2, 2)]\nstate = torch.zeros(2, 3, 2)\nx = torch.ones(3, 2)\nfor t in range(3):\n    for i, cell in enumerate(cells):\n        state[i] = cell(x, state[i]) #<\n        x = state[i]\nstate[-1].sum().backward()\n",
-            {"name": "state"},
+            {"name": "state", "is_part": "1"},
             True,
         ),
         Row(
@@ -51,6 +51,13 @@ TRIGGERS: dict[str, list[Row]] = {
             + "g, = torch.autograd.grad(f(w), w, create_graph=True)\n"
             "with torch.no_grad():\n    w += g #<\npenalty = g.pow(2).sum()\npenalty.backward()\n",
             {"root": "penalty", "saved_line": "6", "again_line": "8", "is_step": "0"},
+        ),
+        Row(
+            "class Pair:\n    def __init__(self):\n        self.judge = nn.Linear(2, 1)\n        self.opt = torch.optim.SGD(self.judge.parameters(), lr=.1)\n"
+            "    def losses(self, x):\n        made = x * 2\n        own = self.judge(made.detach()).pow(2).mean()\n        scores = self.judge(made)\n        other = scores.pow(2).mean()\n"
+            "        return own, other\n    def learn(self, own, other):\n        own.backward()\n        self.opt.step() #<\n        other.backward()\n"
+            "pair = Pair()\nown, other = pair.losses(torch.ones(3, 2, requires_grad=True))\npair.learn(own, other)\n",
+            {"is_apart": "1", "first_line": "12", "root_line": "13", "again_line": "20"},
         ),
         Row(
             "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nadam = torch.optim.Adam(net.parameters())\nout = net(torch.ones(1, 2))\nout.sum().backward(retain_graph=True)\nadam.step() #<\nout.sum().backward()\n",

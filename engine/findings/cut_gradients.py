@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, fed_by, line, near, says, walk
+from engine.findings.diagnosis import UNKNOWN, Diagnosis, by_number, extent, fed_by, line, near, says, walk
 from engine.findings.unrecorded import cut_by_checkpoint, is_off_in_library, lost_influence, switched
 from engine.findings.ways import Cut, collected_reads, cuts, is_target, starved_leaves, wanting_leaves
 from engine.ops import DETACHES, MAKES_LEAF
@@ -96,7 +96,8 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
     sources = _sources(diagnosis, tensors)
     graphless = _pass_without_graph(diagnosis, tensors) or _step_without_graph(diagnosis, failed)
-    if graphless is not None and (sources is not None or graphless.kind == "grad"):
+    is_moved = graphless is not None and graphless.kind == "backward" and _is_moved(diagnosis, tensors, graphless)
+    if graphless is not None and not is_moved and (sources is not None or graphless.kind == "grad"):
         yield _no_second_order(diagnosis, failed, graphless)
         return
     if sources is None or _is_in_step(diagnosis):
@@ -120,9 +121,11 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
             new_line=str(new.lineno) if new is not None else "",
         )
         return
-    apart = bool(wanting_leaves(diagnosis))  # a gradient for the loss itself would silence PyTorch and train nothing
+    apart = (
+        bool(wanting_leaves(diagnosis)) and not is_moved
+    )  # a gradient for the loss itself would silence PyTorch and train nothing
     made = [call for source in sources if not apart and (call := _made(diagnosis, source)) is not None]
-    fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 else ()
+    fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not is_moved else ()
     yield diagnosis.finding(
         "nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name, is_apart=str(int(apart))
     )
@@ -234,6 +237,18 @@ def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass 
     given = left | diagnosis.given_by
     behind = map(diagnosis.identity, walk(tensors, diagnosis.made_from) if given else ())
     return next((given[at] for at in behind if at in given and not given[at].create_graph), None)
+
+
+def _is_moved(diagnosis: Diagnosis, tensors: tuple[str, ...], pass_: Pass) -> bool:
+    """Whether the gradients that a pass left are behind a root as the step that they are for its leaves: beside these,
+    which are behind it too, by other tensors with their numbers."""
+    fed = [diagnosis.last_states.get(leaf) for leaf in fed_by(pass_)]
+    known = {(one.shape, range_) for one in fed if one is not None and (range_ := extent(one)) is not None}
+    others = (each for each in walk(tensors, diagnosis.made_from) if diagnosis.leaf_of(each) is None)
+    behind = (
+        diagnosis.tensors.get(each) for each in others if diagnosis.identity(each) not in diagnosis.gradient_owner
+    )
+    return any(one is not None and (one.shape, extent(one)) in known for one in behind)
 
 
 def _is_in_step(diagnosis: Diagnosis) -> bool:

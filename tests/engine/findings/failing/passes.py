@@ -63,6 +63,11 @@ TRIGGERS: dict[str, list[Row]] = {
             "rewards = torch.tensor([float(chosen.item() == 1)])\nloss = -rewards.sum()\nloss.backward() #<\n",
             {"name": "loss", "is_apart": "1"},
         ),
+        Row(
+            "x = torch.tensor([1., 3.], requires_grad=True)\nmoved = torch.tensor([1., 3.])\n(x ** 2).sum().backward()\n"
+            "moved = moved + 0.1 * x.grad.sign()\nloss = (moved ** 2).sum()\nloss.backward() #<\n",
+            {"name": "loss", "is_apart": "0"},
+        ),
     ],
     "parameters_frozen": [
         Row(

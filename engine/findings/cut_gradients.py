@@ -121,9 +121,8 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
             new_line=str(new.lineno) if new is not None else "",
         )
         return
-    apart = (
-        bool(wanting_leaves(diagnosis)) and not is_moved
-    )  # a gradient for the loss itself would silence PyTorch and train nothing
+    # where leaves want it, a gradient for the loss itself would silence PyTorch and train nothing
+    apart = not is_moved and bool(wanting_leaves(diagnosis))
     made = [call for source in sources if not apart and (call := _made(diagnosis, source)) is not None]
     fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not is_moved else ()
     yield diagnosis.finding(

@@ -143,9 +143,14 @@ class Case:
         return layer_call(self.diagnosis, self.layer.id) if self.layer is not None else None
 
     def inputs(self) -> list[Tensor]:
-        """The tensors given to the op that raised."""
-        given = self.op.inputs if self.op is not None else ()
+        """The tensors given to the op that raised; of what a layer had padded for it, what the layer was given."""
+        given = map(self._unpadded, self.op.inputs) if self.op is not None else ()
         return [self.diagnosis.tensors[input_] for input_ in given if input_ in self.diagnosis.tensors]
+
+    def _unpadded(self, tensor: str) -> str:
+        maker = self.diagnosis.maker.get(tensor)
+        is_own = maker is not None and self.layer is not None and maker.module == self.layer.id
+        return maker.inputs[0] if maker is not None and is_own and maker.name == "pad" else tensor
 
     @property
     def first(self) -> Tensor:
@@ -219,7 +224,8 @@ class Case:
         maker = self.diagnosis.maker.get(tensor.id) if tensor is not None else None
         module = self.diagnosis.modules.get(maker.module or "") if maker is not None else None
         if maker is not None and maker.span == self.failure.span and module is not None:
-            return f"{module.path}(…)"  # of the failing call's own parts, by no name of the program
+            is_open = any(call.raised and call.module == module.id for call in self.diagnosis.trace.calls)
+            return UNKNOWN if is_open else f"{module.path}(…)"  # of the failing call's own parts, by no name of its own
         return self.diagnosis.say(tensor.id if tensor is not None else None)
 
     def appended(self, node: ast.expr) -> Written | None:

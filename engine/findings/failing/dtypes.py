@@ -6,7 +6,7 @@ import re
 
 from engine.findings.diagnosis import extent, is_of_ones_and_zeros, line
 from engine.findings.failing.case import Case, a, is_complex, known, only_if
-from engine.findings.failing.origins import dtype_origin, sizes
+from engine.findings.failing.origins import dtype_origin, sizes, typed_by
 from engine.findings.failing.shapes import PLACES, numbers
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
@@ -28,6 +28,7 @@ _NOT_IN_LOSS = {"is_in_loss": "0", "root": "", "pass_line": ""}
 _OF_NUMPY = ("from_numpy", "tensor", "as_tensor")
 """What makes a tensor of the type that NumPy's numbers have."""
 _LISTS = (ast.List, ast.Tuple, ast.ListComp)
+_CONVERSIONS = ("to", "type", "double", "half", "bfloat16")
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _LOSSES_OF_CLASSES = ("cross_entropy", "nll_loss")
 
@@ -89,16 +90,26 @@ def _of_layer(case: Case) -> dict[str, str]:
 
 
 def converted(case: Case) -> Finding:
-    """A model that was converted, and data that was not."""
+    """A model that was converted, and data that was not; or the other way round."""
     given = _given(case)
     weight = known(next((one for one in given[1:] if one.role == "parameter" and one.dtype != given[0].dtype), None))
-    only_if(given[0].dtype == "float32" and weight.dtype in FLOATS)
+    said, pair = {**_of_layer(case), **case.about(given[0], weight)}, (given[0], weight)
+    if given[0].dtype != "float32":
+        maker = known(typed_by(case.diagnosis, given[0]))
+        before = known(case.diagnosis.input_of(maker))
+        call = known(case.code.call_at(maker.span))
+        turned = known(written(case.code, call, "GIVEN.METHOD(...)"))
+        only_if(maker.name in _CONVERSIONS and len([*call.args, *call.keywords]) < 2)
+        only_if(before.dtype == weight.dtype and given[0].dtype in FLOATS)
+        said |= {"wanted": given[0].dtype, "is_model": "0"}
+        return case.finding("converted_alone", said, span=maker.span, tensors=pair, fix=turned.instead("GIVEN"))
+    only_if(weight.dtype in FLOATS)
     words = {"float16": "half", "bfloat16": "bfloat16", "float64": "double"}
     asked = [one for one in case.code.calls if called(one) == words[weight.dtype] and not one.args]
     asked += [one for one in case.code.calls if called(one) == "to" and f"torch.{weight.dtype}" in case.code.text(one)]
     only_if(len(asked) == 1)
-    said = {**_of_layer(case), **case.about(given[0], weight), "wanted": weight.dtype}
-    return case.finding("model_converted", said, span=case.code.span(asked[0]), tensors=(given[0], weight))
+    said |= {"wanted": weight.dtype, "is_model": "1"}
+    return case.finding("converted_alone", said, span=case.code.span(asked[0]), tensors=pair)
 
 
 def not_for_type(case: Case) -> Finding:

@@ -512,7 +512,7 @@ def attention_mask(case: Case) -> Finding:
     given = (case.diagnosis.tensors.get(one.tensor or "") for one in case.failure.operands)
     mask = known(next((one for one in given if one is not None and sizes(one.shape) == case.groups["got"]), None))
     said = {"mask": next(one.text for one in case.failure.operands if one.tensor == mask.id), "is_length": "1"}
-    said |= {"samples": "", "heads": ""}
+    said |= {"samples": "", "heads": "", **case.about(mask)}
     wanted = tuple(map(int, case.groups["wanted"].split(",")))
     if mask.shape[-2:] != wanted[-2:] or len(wanted) < 3:
         return _axes_turned(case, mask, wanted) or case.finding("", {**said, **case.origin(mask)}, tensors=(mask,))
@@ -532,7 +532,7 @@ def _axes_turned(case: Case, mask: Tensor, wanted: tuple[int, ...]) -> Finding |
     if given is None or len(given.shape) != 3 or mask.shape[-2] != length or {*given.shape[:2]} != {length, taken}:
         return None
     at = given.shape.index(taken)
-    said = {**case.about(given), "mask": case.say(mask), "length": str(length), "taken": str(taken)}
+    said = {**case.about(given, mask), "mask": case.say(mask), "length": str(length), "taken": str(taken)}
     said |= {"is_first": str(at), "axis": str(at), "other_axis": str(1 - at)}
     fix = turned_round(case.diagnosis, is_first=at == 1)
     return case.finding("attention_axes_turned", said, tensors=(given, mask), fix=fix)

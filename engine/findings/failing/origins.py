@@ -28,7 +28,7 @@ def shape_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> 
 
 def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> dict[str, str]:
     """The line that gave a tensor its type, when that is another than the failing one."""
-    op = _made_so(diagnosis, tensor, lambda given: given.dtype == tensor.dtype)
+    op = typed_by(diagnosis, tensor)
     if op is None or op.span is None or (failing is not None and op.span.line == failing.line):
         return {}
     return {
@@ -36,6 +36,11 @@ def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> 
         "origin_code": diagnosis.code.excerpt(op.span),
         "origin_dtype": tensor.dtype,
     }
+
+
+def typed_by(diagnosis: Diagnosis, tensor: Tensor) -> Op | None:
+    """The op that gave a tensor its type."""
+    return _made_so(diagnosis, tensor, lambda given: given.dtype == tensor.dtype)
 
 
 def _made_so(diagnosis: Diagnosis, tensor: Tensor, is_so: Callable[[Tensor], bool]) -> Op | None:

@@ -83,8 +83,8 @@ TRIGGERS: dict[str, list[Row]] = {
             {"name": "d", "dtype": "float64", "layer": "net"},
             True,
         ),
-        Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3).double()\nconv(x) #<\n", {"name": "x"}, True),
-        Row("norm = nn.BatchNorm1d(3)\nx = torch.ones(4, 3).double()\nnorm(x) #<\n", {"name": "x"}, True),
+        Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3, dtype=torch.float64)\nconv(x) #<\n", {"name": "x"}, True),
+        Row("norm = nn.BatchNorm1d(3)\nx = torch.ones(4, 3, dtype=torch.float64)\nnorm(x) #<\n", {"name": "x"}, True),
         Row(
             NET
             + "    def __init__(self):\n        super().__init__()\n        self.cell = nn.GRU(1, 4)\n    def forward(self, x):\n        return self.cell(x.unsqueeze(-1))[1] #<\nnet = Net()\nx = torch.from_numpy(np.ones((5, 2)))\nnet(x)\n",
@@ -210,10 +210,12 @@ TRIGGERS: dict[str, list[Row]] = {
         Row(W + "a, b = w.sum(), w.exp().sum()\nprint(np.mean([a, b])) #<\n", {"right": "a.item()"}, True),
         Row("net = nn.Linear(2, 1)\nlosses = [net(x).mean() for x in torch.ones(3, 2)] #<\nprint(np.mean(losses))\n", {"right": "net(x).mean().item()"}, True),
     ],
-    "model_converted": [
+    "converted_alone": [
         Row("net = nn.Linear(2, 1)\nnet.double() #<\nnet(torch.ones(3, 2))\n", {"wanted": "float64", "used_line": "7"}),
         Row("net = nn.Linear(2, 1).to(torch.bfloat16) #<\nx = torch.ones(3, 2)\nnet(x)\n", {"name": "x"}),
         Row("rnn = nn.LSTM(2, 3)\nrnn.double() #<\nrnn(torch.ones(4, 1, 2))\n", {"layer": "rnn"}),
+        Row("conv = nn.Conv1d(2, 3, 3, padding=1, padding_mode='circular')\nx = torch.ones(4, 6, 2)\nx = x.to(torch.bfloat16) #<\nconv(x.permute(0, 2, 1))\n", {"name": "x.permute(0, 2, 1)", "is_model": "0"}, True),
+        Row("net, x = nn.Linear(2, 1), torch.ones(3, 2)\nnet(x.double()) #<\n", {"code": "x.double()"}, True),
     ],
 }  # fmt: skip
 
@@ -236,5 +238,5 @@ NEAR_MISSES: dict[str, str] = {
     "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
     "numpy_of_list": "w, outs = torch.ones(1, requires_grad=True), []\nfor i in range(2):\n    outs.append([i, w * i])\nnp.array(outs)\n",
-    "model_converted": "net = nn.Linear(2, 1)\nnet(torch.ones(3, 2).double())\n",
+    "converted_alone": "net = nn.Linear(2, 1)\nnet(torch.ones(3, 2, dtype=torch.float64))\n",
 }  # fmt: skip

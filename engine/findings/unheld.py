@@ -89,7 +89,7 @@ def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "tensor_not_parameter",
                 statement,
                 tensors=loose,
-                fix=_as_parameter(diagnosis, statement.value, is_asked=bool(asked)),
+                fix=as_parameter(diagnosis, statement.value, is_asked=bool(asked)),
                 name=name,
                 model=owner.name,
                 is_asked=str(int(bool(asked))),
@@ -139,7 +139,8 @@ def _untrained(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[str]:
     return leaves if diagnosis.stepped.isdisjoint(leaves) else []
 
 
-def _as_parameter(diagnosis: Diagnosis, value: ast.expr, *, is_asked: bool) -> Edits:
+def as_parameter(diagnosis: Diagnosis, value: ast.expr, *, is_asked: bool) -> Edits:
+    """A parameter of what a call makes, with or without a gradient asked for."""
     code = diagnosis.code
     word = keyword(value, "requires_grad") if isinstance(value, ast.Call) else None
     name = code.under_nn("Parameter")

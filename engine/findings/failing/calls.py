@@ -12,9 +12,11 @@ from engine.devices import MOST_SIMULATED
 from engine.findings.diagnosis import listed, numbers_of, says
 from engine.findings.failing.case import Case, Rule, a, known, of_first, only_if
 from engine.findings.failing.classes import forward_inside, is_function_class, renamed
+from engine.findings.failing.dtypes import FLOATS
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.optimizers import parameters
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
+from engine.findings.unheld import as_parameter
 from engine.program.edits import Edits, insertion
 from engine.program.names import called, dotted
 from engine.program.source import Source
@@ -345,9 +347,34 @@ def optimizer_empty(case: Case) -> Finding:
     hidden = list(plain_containers(case.diagnosis))
     if len(hidden) == 1:
         span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
-        return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
+        return case.finding("optimizer_empty_list", said_of(hidden[0]) | {"is_tensor": "0"}, span=span, fix=fix)
     count = str(len(registered)) if registered else ""
-    return _used_up(case) or case.finding("", count=count, is_some=str(int(bool(registered))))
+    told = _used_up(case) or _of_plain_tensors(case)
+    return told or case.finding("", count=count, is_some=str(int(bool(registered))))
+
+
+def _of_plain_tensors(case: Case) -> Finding | None:
+    """A model whose methods compute with tensors that are attributes of it, and none of them a parameter."""
+    code, given = case.code, next(iter(known(case.call).args), None)
+    owner = code.receiver(given) if isinstance(given, ast.Call) and called(given) == "parameters" else None
+    operand = case.operand(owner)
+    model = operand.type if operand is not None else called(owner) if isinstance(owner, ast.Call) else ""
+    own = [one for one in code.bindings for cls in code.classes(model) if code.enclosing(one, ast.ClassDef) is cls]
+    last = {dotted(one.targets[0]): one for one in own}
+    held = {
+        name: one
+        for name, one in last.items()
+        if name.startswith("self.")
+        and any(tensor.dtype in FLOATS for tensor in case.diagnosis.bound_to(one.targets[0]))
+        and any(dotted(node) == name and code.function(node) is not code.function(one) for node in code.nodes)
+    }
+    if not held:
+        return None
+    edits = [as_parameter(case.diagnosis, one.value, is_asked=True) for one in held.values()]
+    said = {"model": model, "name": listed([f"`{name}`" for name in held]), "is_tensor": "1"}
+    said |= {"type": "tensor", "better": "nn.Parameter"}
+    fix = [edit for each in edits for edit in each] if all(edits) else ()
+    return case.finding("optimizer_empty_list", said, span=code.span(next(iter(held.values()))), fix=fix)
 
 
 def _used_up(case: Case) -> Finding | None:

@@ -358,6 +358,16 @@ TRIGGERS: dict[str, list[Row]] = {
             NET + INIT + "        self.parts = {'a': nn.Linear(1, 1)} #<\ntorch.optim.SGD(Net().parameters(), lr=.1)\n",
             {"type": "dict", "better": "nn.ModuleDict"}, True,
         ),
+        Row(
+            NET + INIT + "        kept = nn.Linear(3, 1).state_dict()\n        self.w = kept['weight']\n        self.w = self.w * 2 #<\n        self.b = kept['bias']\n"
+            "    def forward(self, x):\n        return F.linear(x, self.w, self.b)\nnet = Net()\nnet(torch.ones(2, 3))\nopt = torch.optim.SGD(net.parameters(), lr=.1)\n",
+            {"model": "Net", "name": "`self.w`, `self.b`", "is_tensor": "1", "used_line": "16"},
+        ),
+        Row(
+            NET + INIT + "        self.w = torch.randn(3, 1, requires_grad=True) #<\n    def forward(self, x):\n        return x @ self.w\n"
+            "opt = torch.optim.SGD(Net().parameters(), lr=.1)\nprint(Net()(torch.ones(2, 3)))\n",
+            {"name": "`self.w`"}, True,
+        ),
     ],
     "super_init_not_called": [
         Row(NET + "    def __init__(self):\n        super().__init__ #<\n        self.w = nn.Parameter(torch.ones(2))\nNet()\n", {"cls": "Net"}, True),

@@ -403,13 +403,12 @@ _SHAPES = rf"size mismatch for ([\w.]+): copying a param with shape {_SHAPE} fro
 
 def optimizer_state(case: Case) -> Finding:
     """The state of an optimizer that had another number of parameters."""
-    found, held, saved = (
-        known(case.written_as("NAME.load_state_dict(GIVEN)")),
-        *map(case.facts.get, ("held", "saved")),
-    )
-    is_less = str(int(float(held or 0) < float(saved or 0)))
-    counts = {"held": held or "", "saved": saved or "", "is_counted": str(int(held != saved)), "is_less": is_less}
-    return case.finding("", {**found.said, **counts})
+    found = known(case.written_as("NAME.load_state_dict(GIVEN)"))
+    held, saved = (known(case.facts.get(name)).partition(" = ") for name in ("held", "saved"))
+    less = int(held[0]) - int(saved[0])
+    ways = {"is_split": less == 0, "is_less": less < 0, "is_more": less > 0}
+    counts = {"held": held[0], "saved": saved[0], "held_groups": held[2], "saved_groups": saved[2]}
+    return case.finding("", {**found.said, **counts, **{name: str(int(way)) for name, way in ways.items()}})
 
 
 def state_dict(case: Case) -> Finding:

@@ -309,13 +309,19 @@ def _home(name: str, but: str, first: str = "") -> str:
 
 
 def _group_sizes(error: ValueError) -> dict[str, str]:
-    """How many parameters an optimizer has, and had when what it was to load was saved, as `Optimizer.load_state_dict`
-    was holding them (torch/optim/optimizer.py, 2.13)."""
+    """How many parameters an optimizer has in its groups, and had when what it was to load was saved, as
+    `Optimizer.load_state_dict` was holding them (torch/optim/optimizer.py, 2.13)."""
     inner = _innermost(error, torch.optim.Optimizer.load_state_dict)
     if inner is None:
         return {}
-    held, saved = (sum(len(group["params"]) for group in inner[name]) for name in ("groups", "saved_groups"))
-    return {"held": str(held), "saved": str(saved)}
+    held, saved = ([len(group["params"]) for group in inner[name]] for name in ("groups", "saved_groups"))
+    return {"held": _counted(held), "saved": _counted(saved)}
+
+
+def _counted(sizes: list[int]) -> str:
+    """How many in all, then in each of the first groups."""
+    more = ["…"] if len(sizes) > _MOST_KEYWORDS else []
+    return f"{sum(sizes)} = {' + '.join([*map(str, sizes[:_MOST_KEYWORDS]), *more])}"
 
 
 def _innermost(error: ValueError, function: Callable[..., object]) -> Mapping[str, Any] | None:

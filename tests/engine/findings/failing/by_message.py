@@ -218,6 +218,7 @@ TRIGGERS: dict[str, list[Row]] = {
     "optimizer_state_size": [
         Row(W + "a = torch.optim.SGD([w], lr=.1)\nb = torch.optim.SGD([w, torch.ones(1, requires_grad=True)], lr=.1)\nb.load_state_dict(a.state_dict()) #<\n", {"name": "b", "saved": "1", "held": "2", "is_less": "0"}),
         Row("net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\nkept = torch.optim.Adam(net.parameters()).state_dict()\nnet[0].requires_grad_(False)\nagain = torch.optim.Adam(filter(lambda each: each.requires_grad, net.parameters()))\nagain.load_state_dict(kept) #<\n", {"given": "kept", "saved": "4", "held": "2", "is_less": "1"}),
+        Row("net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\na, b, c, d = net.parameters()\nkept = torch.optim.Adam([{'params': [a, b, c]}, {'params': [d]}]).state_dict()\nagain = torch.optim.Adam([{'params': [a, b]}, {'params': [c, d]}])\nagain.load_state_dict(kept) #<\n", {"is_split": "1", "saved_groups": "3 + 1", "held_groups": "2 + 2"}),
     ],
     "saved_to_object": [
         Row(X + "torch.save('x.pt', x) #<\n", {"right": "torch.save(x, 'x.pt')"}, True),

@@ -236,6 +236,7 @@ def reduced(case: Case) -> Finding:
     return known(None)
 
 
+_OF_NO_LOSS = {"loss": "", "loss_line": "", "target": "", "is_number": "0"}
 _REDUCING = frozenset("mean sum std var norm prod amax amin logsumexp median".split())
 
 
@@ -423,14 +424,28 @@ def axis_out_of_range(case: Case) -> Finding:
     axes = len(case.first.shape) if case.inputs() else -1
     limits = int(case.groups["low"]), int(case.groups["high"])
     only_if(axes == 0 or limits in ((-axes, axes - 1), (-axes - 1, axes)))
-    return case.finding()
+    said = _compared_before(case) if case.inputs() else {}
+    return case.finding("", _OF_NO_LOSS | said)
+
+
+def _compared_before(case: Case) -> dict[str, str]:
+    """The loss that takes the difference of what an axis is asked of and what the place found there is compared
+    with."""
+    above = case.code.parents.get(case.node) if case.node is not None else None
+    for side in [above.left, *above.comparators] if isinstance(above, ast.Compare) else []:
+        names = {case.diagnosis.identity(other.id) for other in case.diagnosis.bound_to(side)}
+        for loss in case.diagnosis.takers.get(case.first.id, ()) if known(case.op).name in PLACES else ():
+            if loss.name in _REGRESSIONS and not names.isdisjoint(map(case.diagnosis.identity, loss.inputs)):
+                said = {"loss": loss.name, "loss_line": line(loss.span), "target": case.code.short(side)}
+                return {**said, "is_number": "1"}
+    return {}
 
 
 def permuted_too_far(case: Case) -> Finding:
     """`permute` of more axes than there are."""
     has, asked = int(case.groups["has"]), int(case.groups["asked"])
     only_if(asked > has)
-    return case.finding(axis=str(asked - 1), low=str(-has), high=str(has - 1))
+    return case.finding("", _OF_NO_LOSS, axis=str(asked - 1), low=str(-has), high=str(has - 1))
 
 
 def index(case: Case) -> Finding:

@@ -108,6 +108,8 @@ TRIGGERS: dict[str, list[Row]] = {
         Row("x = torch.ones(5, 4)\nx.permute(2, 0, 1) #<\n", {"axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "x.sum(dim=2) #<\n", {"name": "x", "axis": "2", "axes": "2", "low": "-2"}),
         Row(X + "F.softmax(x, dim=-3) #<\n", {"axis": "-3"}),
+        Row("net, y = nn.Linear(3, 1), torch.rand(5)\npred = net(torch.rand(5, 3)).flatten()\nloss = F.mse_loss(pred, y)\nright = (pred.argmax(1) == y).sum() #<\n", {"is_number": "1", "loss": "mse_loss", "loss_line": "7"}),
+        Row("q, y = torch.rand(5), torch.rand(5)\nloss, best = F.mse_loss(q, y), torch.tensor([1])\nhit = q.argmax(1) == best #<\n", {"is_number": "0"}),
     ],
     "embedding_index": [
         Row(

@@ -664,7 +664,13 @@ def target_shape(case: Case) -> Finding:
     name = dotted(case.written(given))
     is_same = math.prod(given.shape) == math.prod(target.shape) and given.shape != target.shape
     fix = case.cast(target, f".view_as({name})") if is_same and name else ()
-    return case.finding(is_same=str(int(is_same)), fix=fix)
+    axis = case.facts.get("repeated", "")
+    node = case.written(target)
+    part = f"[{':, ' * int(axis)}:1]" if axis else ""
+    fix = case.code.method(node, part) if part and node is not None else fix
+    said = {"is_same": str(int(is_same)), "is_repeated": str(int(bool(axis))), "axis": axis, "part": part}
+    said |= {"is_unlike": str(int(not is_same and not axis)), "size": str(target.shape[int(axis)]) if axis else ""}
+    return case.finding("", said, fix=fix)
 
 
 def target_range(case: Case) -> Finding:

@@ -112,7 +112,7 @@ class FailureContext:
             case KeyError():
                 return self._key(error)
             case ValueError():
-                return _group_sizes(error)
+                return _group_sizes(error) or _repeated_axis(error)
         return {}
 
     def _imported(self, error: ImportError) -> dict[str, str]:
@@ -322,6 +322,21 @@ def _counted(sizes: list[int]) -> str:
     """How many in all, then in each of the first groups."""
     more = ["…"] if len(sizes) > _MOST_KEYWORDS else []
     return f"{sum(sizes)} = {' + '.join([*map(str, sizes[:_MOST_KEYWORDS]), *more])}"
+
+
+def _repeated_axis(error: ValueError) -> dict[str, str]:
+    """Along which axis all slices of a loss's target are equal, where that is all that parts its shape from the
+    input's, which is 1 there; as the loss was holding them (torch/nn/functional.py, 2.13)."""
+    losses = (torch.nn.functional.binary_cross_entropy, torch.nn.functional.binary_cross_entropy_with_logits)
+    inner = next((found for loss in losses if (found := _innermost(error, loss)) is not None), {})
+    given, target = inner.get("input"), inner.get("target")
+    if not isinstance(given, torch.Tensor) or not isinstance(target, torch.Tensor) or given.ndim != target.ndim:
+        return {}
+    odd = [axis for axis, sizes in enumerate(zip(given.shape, target.shape, strict=True)) if sizes[0] != sizes[1]]
+    with unseen():
+        is_one = len(odd) == 1 and odd[0] > 0 and given.shape[odd[0]] == 1 and 0 not in target.shape
+        is_so = is_one and not target.is_meta and torch.equal(target, target.narrow(odd[0], 0, 1).expand_as(target))
+    return {"repeated": str(odd[0])} if is_so else {}
 
 
 def _innermost(error: ValueError, function: Callable[..., object]) -> Mapping[str, Any] | None:

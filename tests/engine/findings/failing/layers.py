@@ -194,7 +194,9 @@ TRIGGERS: dict[str, list[Row]] = {
             {"shape": "[4]"},
             True,
         ),
-        Row("F.binary_cross_entropy(torch.rand(4, 2), torch.ones(4)) #<\n", {"is_same": "0"}),
+        Row("F.binary_cross_entropy(torch.rand(4, 2), torch.ones(4)) #<\n", {"is_same": "0", "is_repeated": "0"}),
+        Row("p, grey = torch.rand(2, 1, 4), torch.rand(2, 1, 4).round()\nt = grey.repeat(1, 3, 1)\nF.binary_cross_entropy(p, t) #<\n", {"axis": "1", "size": "3", "part": "[:, :1]"}, True),
+        Row("p, t = torch.rand(2, 1, 4), torch.eye(4)[:3].repeat(2, 1, 1)\nF.binary_cross_entropy_with_logits(p, t) #<\n", {"is_repeated": "0", "is_unlike": "1"}),
     ],
     "batch_counted_on": [
         Row(

@@ -1307,16 +1307,23 @@ const stories = {
     await until(() => page.title(), (title) => !title.includes('One variable'), 'a title without the name of the lesson')
   },
 
-  async 'an edit that was not run survives a reload'(page) {
+  async 'an edit that was not run survives a reload, and back and forward'(page) {
     await open(page)
     await run(page, PROGRAM)
     await until(() => page.url(), (url) => url.includes('run='), 'the run in the address')
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+End')
     await page.keyboard.type(' # more')
+    const edited = async () => {
+      await page.getByText('Before your edit').waitFor()
+      await until(() => page.locator('.cm-content').textContent(), (text) => text.endsWith('# more'), 'the edit')
+    }
     await page.reload()
-    await page.getByText('Before your edit').waitFor()
-    await until(() => page.locator('.cm-content').textContent(), (text) => text.endsWith('# more'), 'the edit')
+    await edited()
+    await page.goBack()
+    await page.getByText('Before your edit').waitFor({ state: 'hidden' })
+    await page.goForward()
+    await edited()
     await page.keyboard.press('Control+Enter')
     await until(() => head(page).textContent(), (text) => text.includes('5 nodes'), 'counts of the graph of the edited program')
   },

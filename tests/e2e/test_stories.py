@@ -45,7 +45,7 @@ STORIES = (
     "any program after any other is in view, and red only where a diagnosis stands",
     "a part of the page that a network loses is fetched again, or when the reader says so",
     "an edit marks the graph as from before it",
-    "an edit that was not run survives a reload",
+    "an edit that was not run survives a reload, and back and forward",
     "a run that waits says how many are ahead",
     "a module opens in place",
     "panels under the graph follow the step and stay in the address",

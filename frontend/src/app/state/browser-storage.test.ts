@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { beforeEach, expect, test } from 'vitest'
-import { keepRun, recentRuns, tellingLine, type Recent } from './browser-storage'
+import { draftOf, keepDraft, keepRun, recentRuns, tellingLine, type Recent } from './browser-storage'
 
 const run = (id: string): Recent => ({ id, at: 0, lesson: null, line: '', status: 'ok' })
 
@@ -31,4 +31,15 @@ test('a run is told by the first line that was not in the program before', () =>
   expect(told('# words\nimport torch\nfrom torch import nn\n\n  x = 1', '')).toBe('x = 1')
   expect(told('x = 1', 'x = 1')).toBe('x = 1')
   expect(told('', 'x')).toBe('')
+})
+
+test('each run keeps what was made of it until that is run', () => {
+  keepDraft('one', 'x = 1 # mine', 'x = 1')
+  keepDraft('two', 'y = 2 # mine', 'y = 2')
+  keepDraft('three', 'z = 3', 'z = 3')
+  expect(['one', 'two', 'three', null].map(draftOf)).toEqual(['x = 1 # mine', 'y = 2 # mine', null, null])
+  keepDraft('four', 'x = 1 # mine', 'x = 1 # mine')
+  expect(['one', 'two'].map(draftOf)).toEqual([null, 'y = 2 # mine'])
+  keepDraft('two', 'y = 2', 'y = 2')
+  expect([draftOf('two'), sessionStorage.length]).toEqual([null, 0])
 })

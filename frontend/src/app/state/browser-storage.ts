@@ -118,16 +118,30 @@ export function keepOwned(owned: readonly Owned[]): void {
   remember(SNAPSHOTS, JSON.stringify(owned))
 }
 
-const DRAFT = 'draft'
-
-/** The program as it was edited after a run (null: before any) but not run yet; null when there is none. */
-export function draftOf(run: string | null): string | null {
-  const draft = parsed(DRAFT) as { run: string | null; code: string } | null
-  return draft?.run === run ? draft.code : null
+/** The program as it was edited after a run (null: before any) but not run yet. */
+interface Unrun {
+  run: string | null
+  code: string
 }
 
-export function keepDraft(run: string | null, code: string | null): void {
-  write(tab, DRAFT, code === null ? null : JSON.stringify({ run, code }))
+const DRAFTS = 'drafts'
+
+function drafts(): readonly Unrun[] {
+  const kept = parsed(DRAFTS)
+  return Array.isArray(kept) ? (kept as Unrun[]) : []
+}
+
+/** What was made of the program of a run; null when that was run, or is the same. */
+export function draftOf(run: string | null): string | null {
+  return drafts().find((draft) => draft.run === run)?.code ?? null
+}
+
+/** Of each run the latest draft: one goes back and forward between them. What has been run is none, nor that of a run
+ *  before. */
+export function keepDraft(run: string | null, code: string, ran: string): void {
+  const others = drafts().filter((draft) => draft.run !== run && draft.code !== code && draft.code !== ran)
+  const all = code === ran ? others : [{ run, code }, ...others].slice(0, MOST_RUNS)
+  write(tab, DRAFTS, all.length > 0 ? JSON.stringify(all) : null)
 }
 
 const GIVEN_UP = 'given-up'

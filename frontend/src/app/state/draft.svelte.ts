@@ -60,6 +60,6 @@ export class Draft {
 
   keep(): void {
     const { trace } = this.run
-    keepDraft(trace?.id ?? null, this.code === (trace?.program.code ?? '') ? null : this.code)
+    keepDraft(trace?.id ?? null, this.code, trace?.program.code ?? '')
   }
 }

@@ -28,7 +28,7 @@ function handles() {
     field.dispatchEvent(new Event('input', { bubbles: true }))
     flushSync()
   }
-  return { draft, runner, field, type, code: draft.code }
+  return { run, draft, runner, field, type, code: draft.code }
 }
 
 test('what is typed and no number is marked, and gone with Enter', () => {
@@ -39,6 +39,16 @@ test('what is typed and no number is marked, and gone with Enter', () => {
   flushSync()
   expect([field.value, field.getAttribute('aria-invalid')]).toEqual(['0.9', null])
   expect(draft.code).toBe(code)
+})
+
+test('a tenth of a step is spoken of where there is one', () => {
+  const { run } = handles()
+  const hint = () => document.querySelector('.quiet')!.textContent
+  expect(hint()).toBe('turn.hint.steps')
+  const { trace, graph } = run.shown!
+  run.shown = { trace: { ...trace, sliders: [] }, graph }
+  flushSync()
+  expect(hint()).toBe('turn.hint')
 })
 
 test('a whole number is typed as a float, and the handles stay where the program fails with it', () => {

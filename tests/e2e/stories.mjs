@@ -1846,8 +1846,9 @@ const stories = {
     await page.keyboard.press('/')
     const search = page.getByRole('search')
     await search.waitFor()
-    await run(page, PASSES.replace('3.0', '4.0'))
+    await run(page, `${PASSES.replace('3.0', '4.0')}print("\\x1b[31mred", end=" ")\nprint("line\\x1b[0m")\n`)
     await search.waitFor({ state: 'detached' })
+    same(await page.locator('.output pre').last().textContent(), 'red line', 'a line of two calls, with colours')
   },
 
   async 'a run stands beside the one before it, and Back takes it away'(page) {

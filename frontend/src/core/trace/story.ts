@@ -4,7 +4,7 @@ import type { Batch, Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, V
 import { exchangedBy, exchangedIn, listed, type Exchanged } from './collectives'
 import { brief as briefTerm, briefs } from '../words/display'
 import { fillingAt } from './filling'
-import { formatShape, plus, wireNumber } from '../words/format'
+import { formatShape, lettersOf, plus, wireNumber } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import type { Words } from '../words/sentences'
 import {
@@ -133,7 +133,7 @@ function failureLine(index: TraceIndex, t: Words): string {
 
 /** The first line of a text, with a mark where that is not all. */
 function oneLine(text: string): string {
-  const [line = '', ...more] = text.trim().split('\n')
+  const [line = '', ...more] = lettersOf(text).trim().split('\n')
   if (line.length > 120) return `${line.slice(0, 119)}…`
   return more.length > 0 ? `${line} …` : line
 }

@@ -3,7 +3,9 @@ import type { Tensor } from '../../api/types'
 import {
   brief, briefs, cells, decodeBase64, display, encodeBase64, listText, normOf, thumbText, uniform,
 } from './display'
-import { formatCount, formatNumber, formatShape, plus, textWidth, cutMiddle, cutName, cutPath } from './format'
+import {
+  formatCount, formatNumber, formatShape, lettersOf, plus, textWidth, cutMiddle, cutName, cutPath,
+} from './format'
 import { TOKENS, parse } from '../paint/colour'
 import { encodePng, nonFiniteColour } from '../paint/picture'
 
@@ -46,6 +48,10 @@ test('text is measured without a page, and cut to fit', () => {
   expect(textWidth(cut, 10)).toBeLessThanOrEqual(90)
   expect(cutName('for p, y in zip(a, b)', 10, 60)).toBe('for p, y …')
   expect(cutName('encoder.layers.0.attention', 10, 90)).toMatch(/….*n$/)
+})
+
+test('what colours the letters of a terminal is none of them', () => {
+  expect(lettersOf('\u001b[1;31mred\u001b[0m [0m \u001b[2Kend')).toBe('red [0m end')
 })
 
 describe('a tensor in a cell', () => {

@@ -98,6 +98,11 @@ export function cutMiddle(text: string, size: number, width: number): string {
   return '…'
 }
 
+/** A text for a terminal without what such a one takes as a command, as the colour of letters (ECMA-48, 5.4). */
+export function lettersOf(text: string): string {
+  return text.replace(/\u001b\[[0-?]*[ -/]*[@-~]/g, '')
+}
+
 /** The text cut at its end to fit. */
 export function cutEnd(text: string, size: number, width: number): string {
   if (textWidth(text, size) <= width) return text

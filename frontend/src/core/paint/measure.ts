@@ -208,7 +208,7 @@ export function isShared(box: Box): boolean {
 
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. Where that needs more room, or norms stand for several
  *  vectors, which would read as a wrong sum, only how many they are: `2 gradients → ‖4.5‖`. What came alone is told in
- *  numbers or not at all, the cell above has it. */
+ *  numbers, `None → [1, 2]`, or not at all, the cell above has it. */
 export function stripText(strip: Strip, words: Say, room = Infinity): string {
   const { terms, before } = strip
   if (terms.length === 0) return ''
@@ -222,7 +222,7 @@ export function stripText(strip: Strip, words: Say, room = Infinity): string {
   const sum = plus([...listed, ...left])
   const isAlone = n < 2 && before
   const head = n > 1 ? `${words('graph.gradients', { n })} → ` : '→ '
-  const told = [`${sum} → ${made}`, isAlone ? sum : head + made].filter(
+  const told = [`${sum} → ${made}`, (isAlone ? `${listed[0]!} → ` : head) + made].filter(
     (text) => strip.kind === 'hook' || !text.includes('‖'))
   const texts = [...told.flatMap((text) => [text, inDigits(text, 3)]), ...(isAlone ? [] : [head + norm])]
   return texts.find((text) => textWidth(text, STRIP_TEXT) <= room) ?? ''

@@ -156,7 +156,7 @@ describe('three passes over one leaf', () => {
     ])
     const only = { ...below, kind: 'grad', terms: [null, met.result], result: met.result, before: true } as const
     expect([400, 200, 135, 60].map((room) => stripText(only, words('en'), room))).toEqual([
-      'None + [1.123, 9, 17] → [1.123, 9, 17]', 'None + [1.123, 9, 17]', 'None + [1.12, 9, 17]', '',
+      'None + [1.123, 9, 17] → [1.123, 9, 17]', 'None → [1.123, 9, 17]', 'None → [1.12, 9, 17]', '',
     ])
     const large = row(1, 2, 3, 4, 5)
     expect(stripText({ ...only, terms: [null, large], result: large }, words('en'))).toBe('')

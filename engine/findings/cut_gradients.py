@@ -363,7 +363,7 @@ def _cut(diagnosis: Diagnosis, cut: Cut, reason: str, passes: list[Pass]) -> Fin
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=_written(diagnosis, cut.op, reason),
-        **({"is_listed": str(int(_is_listed(diagnosis, cut.op)))} if reason == "item" else {}),
+        **(_taken_out(diagnosis, cut) if reason == "item" else {}),
         **(switched(diagnosis, cut.op) if reason == "no_grad" else {}),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
@@ -412,6 +412,11 @@ def _uncut(diagnosis: Diagnosis, cut: Op, reason: str) -> Edits:
 def _is_collected(diagnosis: Diagnosis, cut: Op) -> bool:
     """Whether its number went into a list, or a sum, that a tensor was then made of."""
     return any(read.span == cut.span for _, read in collected_reads(diagnosis))
+
+
+def _taken_out(diagnosis: Diagnosis, cut: Cut) -> dict[str, str]:
+    is_many = cut.op.name == "tolist" and len(cut.given.shape) > 0
+    return {"is_many": str(int(is_many)), "is_listed": str(int(_is_listed(diagnosis, cut.op)))}
 
 
 def _is_listed(diagnosis: Diagnosis, cut: Op) -> bool:

@@ -93,13 +93,17 @@ for _ in range(3):
         ("critic(x).item()", "critic(x)"),
         ("torch.tensor(worth)", "torch.stack(worth).squeeze(1)"),
     )),
+    Mistake("cut_by_item", 5, """w, v = torch.ones(2, 2, requires_grad=True), torch.tensor([1.0, -1.0], requires_grad=True)
+h = torch.tensor((w @ torch.ones(2)).tolist())
+(h @ v).backward()
+""", says={"leaf": "w", "is_many": "1"}),
     Mistake("cut_by_item", 7, """w, t = torch.ones(2, requires_grad=True), torch.tensor(0.3, requires_grad=True)
 opt = torch.optim.SGD([w, t], lr=0.1)
 def loss():
     return (w * t.item()).sum()
 loss().backward()
 opt.step()
-""", says={"leaf": "t"}, mends=True),
+""", says={"leaf": "t", "is_many": "0"}, mends=True),
     Mistake("cut_by_detach", 8, SGD + """out = net(x)
 pred = out.detach().squeeze()
 loss = F.mse_loss(pred, y[:, 0])

@@ -19,7 +19,6 @@ import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
 import { isRetuned, literalAt, literals, playedAt, type Literal, type Played } from '../../core/trace/literals'
 import { dragNumber, turnByKey, type Turn } from '../elements/turning'
-import { hangOf } from '../../core/words/python'
 import { signOf, type LineBlock, type Marks, type Sign } from '../../core/trace/line-marks'
 
 interface EditorEvents {
@@ -259,6 +258,8 @@ const hanging = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 })
 
+const HANG = 2
+const MOST_HANG = 16
 /** Without a break behind the indentation, which would leave an empty row. */
 const INDENT = Decoration.mark({ class: 'cm-indent' })
 
@@ -268,7 +269,7 @@ export function hangingIn(doc: Text, tabSize: number): DecorationSet {
     const { from, text } = doc.line(number)
     const indent = text.search(/\S/)
     if (indent < 0) continue
-    const by = hangOf(countColumn(text, tabSize, indent))
+    const by = Math.min(MOST_HANG, countColumn(text, tabSize, indent)) + HANG
     const style = `padding-left:calc(${by}ch + 2px);text-indent:-${by}ch`
     marks.push(Decoration.line({ attributes: { style } }).range(from))
     if (indent > 0) marks.push(INDENT.range(from, from + indent + 1))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hangOf, tokens } from './python'
+import { tokens } from './python'
 
 const kinds = (code: string): string[] =>
   tokens(code).map((line) => line.map((token) => `${token.kind}:${token.text}`).join('|'))
@@ -21,8 +21,4 @@ test('a triple-quoted string runs over lines', () => {
 test('nothing of the program is lost', () => {
   const code = 'def f(x):\n    """Doc."""\n    return f"{x!r}" # done\n\n'
   expect(tokens(code).map((line) => line.map((token) => token.text).join('')).join('\n')).toBe(code)
-})
-
-test('a row that a line goes on in begins further than the line, and not at the end of a narrow window', () => {
-  expect([0, 4, 40].map(hangOf)).toEqual([2, 6, 18])
 })

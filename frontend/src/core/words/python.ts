@@ -39,11 +39,3 @@ export function tokens(code: string): Token[][] {
     return found
   })
 }
-
-const HANG = 2
-const MOST_HANG = 16
-
-/** Rows that an indented line goes on in begin a little further, by so many letters. */
-export function hangOf(indent: number): number {
-  return Math.min(MOST_HANG, indent) + HANG
-}

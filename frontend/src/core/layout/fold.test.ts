@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Graph } from '../../api/types'
-import { groupsAround, sheetOf, standIn } from './fold'
+import { childrenOf, groupsAround, sheetOf, standIn, type Sheet } from './fold'
 import { load } from '../fixtures/load'
 
 function stubsOf(constants: string[]): string[] {
@@ -49,4 +49,31 @@ test('what many use leads a lane to its first use and is a stub at the others', 
   }
   expect(drawn(3)).toEqual(['o0 o1 o2', []])
   expect(drawn(6)).toEqual(['o0', ['o1mask', 'o2mask', 'o3mask', 'o4mask', 'o5mask']])
+})
+
+/** Straight code: a leaf `a`, and lines of so many boxes each, which give `v1`, `v2` … */
+function straight(...lines: number[]): Sheet {
+  const leaf = { id: 'a', kind: 'leaf', title: 'leaf', name: 'a', family: 'leaf' }
+  const ops = lines.flatMap((many, line) => Array.from({ length: many }, (_, at) => ({
+    id: `${line}.${at}`, kind: 'op', title: 'mul', name: at === many - 1 ? `v${line + 1}` : '', family: 'product',
+    span: { line: line + 1 },
+  })))
+  return sheetOf({ boxes: [leaf, ...ops], links: [], groups: [], roots: [] } as unknown as Graph)
+}
+const top = (sheet: Sheet) =>
+  childrenOf(sheet, '').map((id) => sheet.groups.get(id)?.title ?? sheet.boxes.get(id)!.name)
+
+test('straight code stands as it is while it can be laid out', () => {
+  expect(straight(...Array.from({ length: 40 }, () => 1)).groups.size).toBe(0)
+})
+
+test('of longer straight code each line is one box, and leaves stay outside', () => {
+  const sheet = straight(1, 30, 1, 40, 2)
+  expect(top(sheet)).toEqual(['a', 'v1', 'v2', 'v3', 'v4', 'v5'])
+  expect([...sheet.groups.values()].map(({ size }) => size)).toEqual([30, 40, 2])
+})
+
+test('many lines are put together evenly and called after the first and the last', () => {
+  expect(top(straight(...Array.from({ length: 62 }, () => 2)))).toEqual(
+    ['a', 'v1 … v16', 'v17 … v32', 'v33 … v48', 'v49 … v62'])
 })

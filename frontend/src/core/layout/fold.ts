@@ -11,8 +11,9 @@ const MOST_LANES = 4
 /** A level with more children than this is cut into pieces of its own. */
 const LONGEST_LEVEL = 60
 const PIECE = 20
-/** The same for what a graph opens with. */
+/** The same for what a graph opens with, and for the leaves that stand there by themselves. */
 const LONGEST_TOP = 30
+const MOST_LEAVES = 10
 
 /** A constant or untracked operand drawn as a stub beside the box that uses it. */
 export interface Stub {
@@ -164,43 +165,68 @@ function isStub(box: Box): boolean {
   return box.kind === 'ghost' && box.op == null && box.node == null
 }
 
-/** Adds artificial groups to flat lists that are too long to lay out or read at once. */
-function cutLongLevels(sheet: {
+interface Levels {
   groups: Map<string, Group>
   parents: Map<string, string>
   children: Map<string, string[]>
   boxes: Map<string, Box>
-}): void {
+}
+
+/** Adds artificial groups to flat lists that are too long to lay out or read at once. Straight code that can be laid
+ *  out stands as it is; else its leaves do, and each of its lines is one. */
+function cutLongLevels(sheet: Levels): void {
   for (const [parent, list] of [...sheet.children]) {
     let level = list
-    for (let depth = 0; level.length > (parent ? LONGEST_LEVEL : LONGEST_TOP); depth++) {
+    let leaves: string[] = []
+    if (!parent && list.length > LONGEST_TOP) {
+      if (list.length <= LONGEST_LEVEL && isStraight(sheet)) continue
+      leaves = list.filter((id) => sheet.boxes.get(id)?.kind === 'leaf')
+      if (leaves.length > MOST_LEAVES) leaves = []
+      level = byLine(sheet, list.filter((id) => !leaves.includes(id)))
+    }
+    for (let depth = 0; leaves.length + level.length > (parent ? LONGEST_LEVEL : LONGEST_TOP); depth++) {
       const pieces: string[] = []
-      for (let start = 0; start < level.length; start += PIECE) {
-        const members = level.slice(start, start + PIECE)
-        const id = `piece:${parent}:${depth}:${start}`
-        const size = members.reduce((sum, member) => sum + (sheet.groups.get(member)?.size ?? 1), 0)
-        const last = lastBox(sheet, members[members.length - 1]!)
-        sheet.groups.set(id, {
-          id, title: pieceTitle(members, sheet), type: '', kind: 'line', parent: parent || null, size,
-          tensor: last?.tensor, node: last?.node,
-        })
-        sheet.children.set(id, members)
-        for (const member of members) sheet.parents.set(member, id)
-        if (parent) sheet.parents.set(id, parent)
-        pieces.push(id)
-      }
+      const even = Math.ceil(level.length / Math.ceil(level.length / PIECE))
+      for (let start = 0; start < level.length; start += even)
+        pieces.push(joined(sheet, parent, `${depth}:${start}`, level.slice(start, start + even), true))
       level = pieces
     }
-    sheet.children.set(parent, level)
+    sheet.children.set(parent, [...leaves, ...level])
   }
 }
 
-function pieceTitle(
-  members: readonly string[], sheet: { boxes: Map<string, Box>; groups: Map<string, Group> },
-): string {
+function isStraight({ groups }: Levels): boolean {
+  return [...groups.values()].every(({ kind }) => kind === 'op')
+}
+
+/** The boxes of each line as one, where it made several. */
+function byLine(sheet: Levels, level: readonly string[]): string[] {
+  const runs: string[][] = []
+  let line: number | undefined
+  for (const id of level) {
+    const own = lastBox(sheet, id)?.span?.line
+    if (own === undefined || own !== line) runs.push([])
+    runs.at(-1)!.push(id)
+    line = own
+  }
+  return runs.flatMap((run) => (run.length > 1 && run.length <= LONGEST_LEVEL ? joined(sheet, '', run[0]!, run) : run))
+}
+
+/** Puts a few of a level into a group of their own, called after its last and perhaps its first; gives its id. */
+function joined(sheet: Levels, parent: string, key: string, members: string[], fromFirst = false): string {
+  const id = `piece:${parent}:${key}`
   const name = (id: string) =>
     sheet.groups.get(id)?.title ?? (sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id)
-  return `${name(members[0]!)} … ${name(members[members.length - 1]!)}`
+  const title = (fromFirst ? `${name(members[0]!)} … ` : '') + name(members.at(-1)!)
+  const size = members.reduce((sum, member) => sum + (sheet.groups.get(member)?.size ?? 1), 0)
+  const last = lastBox(sheet, members.at(-1)!)
+  sheet.groups.set(id, {
+    id, title, type: '', kind: 'line', parent: parent || null, size, tensor: last?.tensor, node: last?.node,
+  })
+  sheet.children.set(id, members)
+  for (const member of members) sheet.parents.set(member, id)
+  if (parent) sheet.parents.set(id, parent)
+  return id
 }
 
 function lastBox(sheet: { boxes: Map<string, Box>; children: Map<string, string[]> }, id: string): Box | undefined {

@@ -24,6 +24,7 @@ from engine.worker.capture.tensor_state import State
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
 _MOST_PLACES = 1_000  # in one variable
+_FURTHEST = 20_000  # place in a list at which a leaf may still stand to be named
 _DEEPEST = 8
 _PLAIN = (int, float, complex, str, bytes)
 """Values whose names are left out first."""
@@ -45,6 +46,8 @@ class FinalState:
         self.named: dict[int, tuple[torch.Tensor, State]] = {}
         self.told: set[int] = set()
         """The modules among the variables, by their ids: the variables hold them."""
+        self.placed: set[int] = set()
+        """The leaves that a long list named, by their ids: one list alone does."""
         self.chosen: list[tuple[torch.Tensor, int]] = []
         self.arrays: list[tuple[str, np.ndarray[Any, Any]]] = []
         """Those among the variables, by place."""
@@ -127,11 +130,21 @@ class FinalState:
         for place, tensor, direct in tensors:
             if not direct:
                 self._last(tensor, place)
+        for place, leaf in _further(value, name, self._is_leaf_without_place):
+            self._last(leaf, place)
         self.arrays += [(place, array) for place, array, _ in _inside(value, name, np.ndarray)]
         if isinstance(value, np.ndarray):
             return VariableSeen(name, "array", cls, 0, 0, _value_text(value), ())
         text = _value_text(value)
         return VariableSeen(name, "value", cls, 0, 0, text, inside)
+
+    def _is_leaf_without_place(self, tensor: torch.Tensor) -> bool:
+        """Whether it is a leaf that the trace has and no long list named so far."""
+        state = self.recorder.tensors.state(tensor)
+        if state is None or state.role != "leaf" or not state.requires_grad or id(tensor) in self.placed:
+            return False
+        self.placed.add(id(tensor))
+        return True
 
     def _arrays(self) -> None:
         """Says in which storages the arrays lie that lie in any."""
@@ -239,6 +252,14 @@ def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, boo
             met.update(id(v) for _, v in inner)
             todo.extend((where, v, depth + 1) for where, v in reversed(inner))
     return found
+
+
+def _further(value: object, name: str, is_wanted: Callable[[torch.Tensor], bool]) -> Iterable[tuple[str, torch.Tensor]]:
+    """What is wanted of the tensors in long lists that stand behind their first, with the place of each."""
+    for where, found, _ in _inside(value, name, list):
+        for at, item in enumerate(found[_MOST_TENSORS:_FURTHEST], _MOST_TENSORS):
+            if isinstance(item, torch.Tensor) and is_wanted(item):
+                yield f"{where}[{at}]", item
 
 
 def _parts(item: object) -> list[tuple[str, object]]:

@@ -47,16 +47,17 @@ def settle_leaves(whole: Bundle, links: Iterable[Link]) -> None:
 
 def _by_owner(items: list[Item], begin: int = 1) -> list[Item]:
     """Leaves in a row that belong to one thing, as `net.layers[0]`, in a group that is called after it: by the fewest
-    parts of their names that tell things apart. What has many leaves is told by more parts inside."""
+    parts of their names that tell things apart, or do not: a list of leaves alone is one group. What has many leaves is
+    told by more parts inside."""
 
     def owner(item: Item, parts: int) -> tuple[str, ...] | int:
         names = tuple(_PART.findall(item.name)) if isinstance(item, Draft) and item.kind == "leaf" else ()
         return names[:parts] if len(names) > parts else id(item)
 
-    for parts in range(begin, MOST_PARTS):
+    for parts, is_one in (*((parts, False) for parts in range(begin, MOST_PARTS)), (begin, True)):
         rows = [(of, list(row)) for of, row in groupby(items, key=partial(owner, parts=parts))]
         together = [len(row) for _, row in rows if len(row) > 1]
-        if len(rows) <= MANY and (len(together) > 1 or max(together, default=0) <= PIECE):
+        if len(rows) <= MANY and (is_one or len(together) > 1 or max(together, default=0) <= PIECE):
             return [
                 row[0]
                 if isinstance(of, int) or len(row) == 1

@@ -552,6 +552,13 @@ def test_a_layer_of_many_leaves_is_a_group_with_a_group_for_each_neuron() -> Non
     assert inner == [(f"layers[0][{number}]", 6) for number in range(5)]
 
 
+def test_a_list_of_leaves_alone_is_one_group_called_after_it() -> None:
+    leaves = "ps = [torch.tensor(1.0, requires_grad=True) for _ in range(500)]"
+    graph = view(engine.run(f"import torch\n{leaves}\ntorch.stack(ps).sum().backward()\n"))
+    assert [(group.title, group.size) for group in top(graph)] == [("ps", 500)]
+    assert len(graph.boxes) == 502
+
+
 def _program(seed: int) -> str:
     """A loop of four turns in each of which every op multiplies by the number of the turn; no function is called both
     above and below what the loop itself runs."""

@@ -63,8 +63,8 @@ function straight(...lines: number[]): Sheet {
 const top = (sheet: Sheet) =>
   childrenOf(sheet, '').map((id) => sheet.groups.get(id)?.title ?? sheet.boxes.get(id)!.name)
 
-test('straight code stands as it is while it can be laid out', () => {
-  expect(straight(...Array.from({ length: 40 }, () => 1)).groups.size).toBe(0)
+test('straight code of few boxes stands as it is', () => {
+  expect(straight(...Array.from({ length: 29 }, () => 1)).groups.size).toBe(0)
 })
 
 test('of longer straight code each line is one box, and leaves stay outside', () => {

@@ -172,14 +172,13 @@ interface Levels {
   boxes: Map<string, Box>
 }
 
-/** Adds artificial groups to flat lists that are too long to lay out or read at once. Straight code that can be laid
- *  out stands as it is; else its leaves do, and each of its lines is one. */
+/** Adds artificial groups to flat lists that are too long to lay out or read at once. Of straight code the leaves stand
+ *  by themselves, and each line is one. */
 function cutLongLevels(sheet: Levels): void {
   for (const [parent, list] of [...sheet.children]) {
     let level = list
     let leaves: string[] = []
     if (!parent && list.length > LONGEST_TOP) {
-      if (list.length <= LONGEST_LEVEL && isStraight(sheet)) continue
       leaves = list.filter((id) => sheet.boxes.get(id)?.kind === 'leaf')
       if (leaves.length > MOST_LEAVES) leaves = []
       level = byLine(sheet, list.filter((id) => !leaves.includes(id)))
@@ -193,10 +192,6 @@ function cutLongLevels(sheet: Levels): void {
     }
     sheet.children.set(parent, [...leaves, ...level])
   }
-}
-
-function isStraight({ groups }: Levels): boolean {
-  return [...groups.values()].every(({ kind }) => kind === 'op')
 }
 
 /** The boxes of each line as one, where it made several. */

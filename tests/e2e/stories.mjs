@@ -1849,9 +1849,6 @@ const stories = {
     await run(page, `${PASSES.replace('3.0', '4.0')}print("\\x1b[31mred", end=" ")\nprint("line\\x1b[0m")\n`)
     await search.waitFor({ state: 'detached' })
     same(await page.locator('.output pre').last().textContent(), 'red line', 'a line of two calls, with colours')
-    await page.setViewportSize({ width: 390, height: 844 })
-    await page.locator('select[title=Pass]').selectOption({ index: 1 })
-    await until(() => page.locator('.gg-scene').textContent(), (text) => text.includes('None + 3 → 3'), 'a pass chosen on a phone')
   },
 
   async 'a run stands beside the one before it, and Back takes it away'(page) {

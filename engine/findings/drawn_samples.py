@@ -5,11 +5,10 @@ import ast
 from collections.abc import Iterator, Sequence, Set
 
 from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line, near
-from engine.findings.losses import ELEMENTWISE_LOSSES
-from engine.findings.terms import SUMS, compared
+from engine.findings.terms import SUMS
 from engine.ops import DETACHES
 from engine.program.names import called
-from engine.trace import Finding, Op, Tensor
+from engine.trace import Finding, Op
 
 NOISES = frozenset("randn randn_like normal normal_".split())
 UNIFORM = frozenset(("rand", "rand_like"))
@@ -70,38 +69,6 @@ def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
     exps = [taker for taker in diagnosis.takers.get(log, ()) if taker.name == "exp"]
     own = [taker for taker in exps if not set(taker.outputs) & set(sample.inputs)]
     return line((own or exps)[0].span)
-
-
-def noise_of_another_draw(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model that is asked for noise other than what was mixed into its data."""
-    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
-        pair = compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
-        asked = diagnosis.maker.get(pair[1].id) if pair is not None else None
-        if pair is None or asked is None or asked.name not in NOISES or len(diagnosis.takers[pair[1].id]) > 1:
-            continue
-        mixed = _mixed_in(diagnosis, pair[0].id, pair[1])
-        if mixed is not None:
-            yield diagnosis.warning(
-                "noise_of_another_draw",
-                op,
-                tensors=(pair[0].id, pair[1].id, *mixed.outputs[:1]),
-                name=diagnosis.say(pair[0].id),
-                target=diagnosis.say(pair[1].id),
-                target_line=line(asked.span),
-                mixed_line=line(mixed.span),
-            )
-
-
-def _mixed_in(diagnosis: Diagnosis, answer: str, asked: Tensor) -> Op | None:
-    """The draw that was scaled and added to the data behind an answer, where what it is asked for is not behind it."""
-    behind = list(diagnosis.makers_behind([answer]))
-    if any(asked.id in maker.inputs for maker in behind):
-        return None
-    scaled = [maker for maker in behind if maker.name == "mul" and not maker.nodes]
-    sums = {given for maker in behind if maker.name == "add" for given in maker.inputs}
-    draws = (diagnosis.maker.get(given) for op in scaled if op.outputs[0] in sums for given in op.inputs)
-    alike = (op for op in draws if op is not None and op.name in NOISES and len(diagnosis.takers[op.outputs[0]]) == 1)
-    return next((op for op in alike if diagnosis.tensors[op.outputs[0]].shape == asked.shape), None)
 
 
 def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:

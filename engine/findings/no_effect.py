@@ -7,11 +7,9 @@ from collections.abc import Container, Iterator
 from itertools import islice
 
 from engine.findings.attention_masks import FUSED
-from engine.findings.cut_gradients import REACHES_ALL
 from engine.findings.diagnosis import LEAST_TURNS, RESETS, Diagnosis, argument, grouped, line, number
-from engine.findings.learning_rate import SCHEDULES
 from engine.findings.leaves import subtraction
-from engine.findings.modes import DROPOUTS, RATES, in_eval, is_drawn_again
+from engine.findings.modes import RATES, in_eval, is_drawn_again
 from engine.findings.optimizer_code import PARAMETERS
 from engine.findings.zeroing import written_at
 from engine.ops import LIKES
@@ -520,35 +518,6 @@ def _calls_of_own(diagnosis: Diagnosis) -> Iterator[tuple[ast.FunctionDef, str, 
     for name, alike in grouped(free, lambda function: function.name).items():
         called_so = calls.get(name, ()) if len(alike) == 1 else ()
         yield from ((alike[0], name, each) for each in called_so if diagnosis.has_run(each))
-
-
-def never_used(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """What is made for its effect and no line reads: weights that were loaded before a model is called, a schedule, a
-    dropout."""
-    code = diagnosis.code
-    read = [
-        node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
-    ]
-    used = [node for node in read if not _is_asked_its_rate(code.parents.get(node))]
-    names = {node.id if isinstance(node, ast.Name) else f"self.{node.attr}" for node in used}
-    is_open = diagnosis.steps and not any(called(call) in REACHES_ALL for call in code.calls)
-    for statement in code.bindings if is_open else ():
-        name, value = dotted(statement.targets[0]), statement.value
-        kind = dotted(value.func) if isinstance(value, ast.Call) and diagnosis.has_run(statement) else ""
-        calls = (call.span.line for call in diagnosis.trace.calls if call.parent is None and call.span is not None)
-        is_dropout = kind.startswith("nn.Dropout") and not any(diagnosis.ops_named(DROPOUTS))
-        is_load = kind == "torch.load" and any(at > statement.lineno for at in calls)
-        if name and name not in names and (is_load or is_dropout or SCHEDULES.search(kind)):
-            yield diagnosis.warning(
-                "never_used",
-                statement,
-                name=name,
-                is_asked=str(int(name in map(dotted, read))),
-            )
-
-
-def _is_asked_its_rate(above: ast.AST | None) -> bool:
-    return isinstance(above, ast.Attribute) and above.attr in ("get_last_lr", "get_lr", "last_epoch")
 
 
 def pluses_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -2,7 +2,6 @@
 ones among them."""
 
 import ast
-import math
 from bisect import bisect
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,6 @@ from engine.findings.diagnosis import (
     fed_by,
     grouped,
     line,
-    numbers_of,
 )
 from engine.findings.optimizer_code import (
     PARAMETERS,
@@ -38,40 +36,6 @@ FREEZES = ("requires_grad = False", "requires_grad_(False)")
 """How statements end that let parameters learn again, or no longer."""
 LONG_LIFE = 20
 """Steps from which on the first ones of an optimizer, which has no memory yet, count for little."""
-
-
-def parameters_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Two parameters of which each step moves the same numbers, once for each: they were tied by their memory, as
-    `b.data = a.data.t()` does, and are two for the optimizer."""
-    for step in diagnosis.steps[:1]:
-        by_memory: dict[str, list[tuple[Tensor, Tensor | None]]] = {}
-        for change in step.changes:
-            before, after = (diagnosis.tensors.get(state or "") for state in (change.before, change.after))
-            if before is not None and before.storage is not None:
-                by_memory.setdefault(before.storage, []).append((before, after))
-        for first, second in (pair for each in by_memory.values() for pair in pairwise(each)):
-            one, other = first[0], second[0]
-            is_two = diagnosis.identity(one.id) != diagnosis.identity(other.id)
-            if is_two and _has_like_numbers(one, other) and _has_like_numbers(first[1], second[1]):
-                yield diagnosis.warning(
-                    "parameters_of_one_memory",
-                    step.span,
-                    tensors=(one.id, other.id),
-                    first=diagnosis.say(one.id),
-                    second=diagnosis.say(other.id),
-                    is_turned=str(int(one.shape != other.shape)),
-                )
-
-
-def _has_like_numbers(one: Tensor | None, other: Tensor | None) -> bool:
-    """Whether two tensors hold the same numbers, in whatever order, and not only zeros."""
-    if one is None or other is None or one.contents != "known" or math.prod(one.shape) != math.prod(other.shape):
-        return False
-    if one.summary is not None and other.summary is not None:
-        pairs = [(one.summary.min, other.summary.min), (one.summary.max, other.summary.max)]
-        return all(mine == theirs for mine, theirs in pairs) and one.summary.min != one.summary.max
-    mine, theirs = sorted(numbers_of(one)), sorted(numbers_of(other))
-    return mine == theirs and mine[:1] != mine[-1:]
 
 
 def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:

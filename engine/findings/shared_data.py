@@ -10,17 +10,14 @@ from engine.findings.diagnosis import (
     LEAST_TURNS,
     Diagnosis,
     argument,
-    fed_by,
     grouped,
     is_alike,
     line,
-    near,
     number,
     numbers_of,
-    size_of,
 )
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, name_written
+from engine.program.names import dotted, name_written
 from engine.program.rewriting import not_in_place
 from engine.program.tree import Function, covers
 from engine.trace import Finding, Op
@@ -137,53 +134,6 @@ def _shared_array(diagnosis: Diagnosis, op: Op) -> str:
         ):
             return dotted(array)
     return ""
-
-
-def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Random numbers that are the same in every step because the generator is seeded anew before each."""
-    seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
-    seeds = [call for call in seeds if diagnosis.code.in_loop(call) or _is_in_function_called_often(diagnosis, call)]
-    turns = grouped(diagnosis.ops_named(DRAWS) if seeds and diagnosis.steps else (), lambda op: op.span)
-    for span, ops in turns.items():
-        first = diagnosis.output_of(ops[0])
-        if span is None or len(ops) < LEAST_TURNS or first is None or diagnosis.elements(first.id) < 2:
-            continue
-        if ops[0].name == "randperm" and first.data is None:
-            continue  # the figures of all permutations are alike
-        if not size_of(first) or not all(is_alike(first, diagnosis.output_of(op)) for op in ops[1:]):
-            continue
-        if not _each_trains(diagnosis, ops):
-            continue
-        yield diagnosis.warning(
-            "drawn_again",
-            seeds[0],
-            tensors=(first.id,),
-            draw=diagnosis.code.excerpt(span),
-            draw_line=line(span),
-            count=diagnosis.counted(ops),
-        )
-
-
-def _is_in_function_called_often(diagnosis: Diagnosis, seed: ast.Call) -> bool:
-    """Whether a function seeds that may run in each turn; what a constructor draws is the data of its object."""
-    function = diagnosis.code.function(seed)
-    return function is not None and function.name != "__init__"
-
-
-def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
-    """Whether all draws were made for passes of the same leaves, and what they gave went into them; those of other
-    models may well repeat."""
-    passes = [(diagnosis.pass_step.get(pass_.id, -1), frozenset(fed_by(pass_))) for pass_ in diagnosis.ended]
-    drawn = (diagnosis.op_step.get(op.id, -1) for op in ops)
-    next_ = [next((leaves for at, leaves in passes if at > moment), None) for moment in drawn]
-    fed = [leaves for leaves in next_ if leaves is not None]
-    used = near(ops[0].outputs, diagnosis.made_of)
-    makers = (diagnosis.maker.get(tensor) for tensor in used)
-    return (
-        len(fed) > 1
-        and bool(frozenset.intersection(*fed))
-        and any(maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers)
-    )
 
 
 def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:

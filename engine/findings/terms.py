@@ -3,12 +3,12 @@ wrong moment."""
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.axes import MATRIX_PRODUCTS
 from engine.findings.diagnosis import RESETS, Diagnosis, argument, by_number, extent, line, near, number, share_outside
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSS_FUNCTIONS, PASSING, last_maker, said_at
+from engine.findings.losses import ELEMENTWISE_LOSSES, PASSING, said_at
 from engine.findings.uphill import squares_differences
 from engine.findings.zeroing import written_at
 from engine.ops import PASSES, READS
@@ -323,67 +323,6 @@ def _differs(mask: Tensor | None) -> bool:
     ones = round(float(summary.norm) ** 2)
     count = float(summary.mean) * (ones + summary.zeros)
     return summary.zeros > 0 and abs(count - ones) < 0.5
-
-
-def overlaps_made_small(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A share of overlap of probabilities and targets, as of Dice and IoU, that a pass makes smaller."""
-    entered = {visit.node: visit.entered for pass_ in diagnosis.ended for visit in pass_.visits}
-    for op in diagnosis.ops_named(("mul",)) if len({step.span for step in diagnosis.steps}) == 1 else ():
-        pair = [diagnosis.tensors[given] for given in op.inputs]
-        pair.sort(key=lambda given: not diagnosis.is_tracked(given.id))
-        slopes = entered.get(op.nodes[-1], ()) if op.nodes else ()
-        ends = extent(diagnosis.tensors.get(slopes[0] or "")) if slopes else None
-        if len(pair) != 2 or ends is None or ends[0] < 0 or ends[1] == 0 or pair[1].requires_grad:
-            continue
-        maker = last_maker(diagnosis, pair[0])
-        if maker is None or maker.name not in ("sigmoid", "softmax") or extent(pair[1]) != (0.0, 1.0):
-            continue
-        later = diagnosis.computed_from(op.outputs)
-        share = next((each for each in later if _divides_by_both(diagnosis, each, pair)), None)
-        if share is None or any(group.get("maximize") == "True" for group in diagnosis.steps[0].settings):
-            continue
-        yield diagnosis.warning(
-            "overlap_made_small",
-            share,
-            tensors=(pair[0].id, pair[1].id),
-            name=diagnosis.say(pair[0].id),
-            targets=diagnosis.say(pair[1].id),
-            product=diagnosis.code.excerpt(op.span),
-            product_line=line(op.span),
-        )
-
-
-def _divides_by_both(diagnosis: Diagnosis, op: Op, pair: Sequence[Tensor]) -> bool:
-    """Whether an op divides by something that was computed from both."""
-    if op.name != "div" or len(op.inputs) != 2:
-        return False
-    behind = set(near(op.inputs[1:], diagnosis.made_from))
-    return all(tensor.id in behind for tensor in pair)
-
-
-def focal_of_means(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`exp(-loss)` of a mean over samples, taken for the probability of each in `(1 - p) ** gamma * loss`."""
-    for op in diagnosis.ops_named(("exp",)):
-        negated = diagnosis.maker.get(op.inputs[0]) if diagnosis.reaches_a_pass(op) else None
-        loss = diagnosis.input_of(negated) if negated is not None and negated.name == "neg" else None
-        maker = diagnosis.maker.get(loss.id) if loss is not None and loss.shape == () else None
-        given = diagnosis.input_of(maker) if maker is not None and maker.name in LOSS_FUNCTIONS else None
-        if loss is None or maker is None or given is None or not given.shape or given.shape[0] < 2:
-            continue
-        products = [taker for taker in diagnosis.takers.get(loss.id, ()) if taker.name == "mul"]
-        weights = [each for product in products for each in product.inputs if each != loss.id]
-        if argument(maker, "reduction") != "'mean'" or op.outputs[0] not in near(weights, diagnosis.made_from):
-            continue
-        yield diagnosis.warning(
-            "focal_of_mean",
-            maker,
-            tensors=(loss.id, *op.outputs),
-            name=diagnosis.say(loss.id),
-            code=diagnosis.code.excerpt(op.span),
-            exp_line=line(op.span),
-            rows=str(given.shape[0]),
-        )
-        return
 
 
 CHOOSES = PASSING | {"gather", "getitem", "index_select"}

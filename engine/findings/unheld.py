@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, by_number, is_alike, line, near, numbers_of, says, times
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, near, numbers_of, says, times
 from engine.findings.gradient_flow import PRODUCTS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
@@ -290,71 +290,6 @@ def _copied_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
         given = diagnosis.input_of(op)
         if given is not None and given.storage in storages and op.pass_id is None:
             return op.span
-    return None
-
-
-def names_of_one_memory(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model that a loss takes for a teacher, a target or an older one, whose weights are those that are trained."""
-    calls: dict[str, list[ModuleCall]] = {}
-    for call in diagnosis.trace.calls if diagnosis.steps else ():
-        around = diagnosis.calls.get(call.parent or "")
-        is_written = (around is None or around.span != call.span) and not call.raised
-        written = diagnosis.code.call_at(call.span) if is_written else None
-        if written is not None and (name := dotted(written.func)):
-            calls.setdefault(name, []).append(call)
-    memory = {name: _memory(diagnosis, own[-1]) for name, own in calls.items()}
-    pairs = ((quiet, loud) for quiet in calls for loud in calls if quiet != loud)
-    for quiet, loud in pairs:
-        is_one = bool(memory[quiet]) and memory[quiet] == memory[loud]
-        if not is_one or not all(_is_aimed_at(diagnosis, call) for call in calls[quiet]):
-            continue
-        if any(call.grad_mode != "grad" for call in calls[loud]):
-            continue
-        if by_number(calls[loud][-1].id) < by_number(calls[quiet][0].id):
-            continue  # first trained, then kept
-        shared = _shared_at(diagnosis, quiet, loud)
-        if shared is None and len({_model_of(diagnosis, calls[name][0]) for name in (quiet, loud)}) == 1:
-            continue  # two names of one model, or of a part of it, need not be taken for two
-        yield diagnosis.warning(
-            "one_memory_for_two",
-            shared or calls[quiet][0].span,
-            tensors=sorted(_weights_of(diagnosis, calls[quiet][0]), key=by_number),
-            first=quiet,
-            second=loud,
-            call_line=line(calls[quiet][0].span),
-            steps=diagnosis.counted(diagnosis.steps),
-        )
-        return
-
-
-def _model_of(diagnosis: Diagnosis, call: ModuleCall) -> str:
-    return diagnosis.outermost(diagnosis.modules[call.module]).id
-
-
-def _memory(diagnosis: Diagnosis, call: ModuleCall) -> frozenset[str | None]:
-    """The storages of the weights that a call computed with."""
-    return frozenset(diagnosis.tensors[tensor].storage for tensor in _weights_of(diagnosis, call))
-
-
-def _weights_of(diagnosis: Diagnosis, call: ModuleCall) -> set[str]:
-    return {tensor for op in diagnosis.ops_of(call) for tensor in op.inputs if diagnosis.is_parameter(tensor)}
-
-
-def _is_aimed_at(diagnosis: Diagnosis, call: ModuleCall) -> bool:
-    """Whether what it gave is untracked, and goes into what a pass came back through."""
-    made = [output for op in diagnosis.ops_of(call)[-1:] for output in op.outputs]
-    return call.grad_mode != "grad" and any(map(diagnosis.reaches_a_pass, diagnosis.computed_from(made)))
-
-
-def _shared_at(diagnosis: Diagnosis, quiet: str, loud: str) -> Span | None:
-    """The line that gave one the weights of the other."""
-    code = diagnosis.code
-    for statement in code.bindings:
-        target, value = dotted(statement.targets[0]), dotted(statement.value)
-        if {target, value} == {quiet, loud} or (target.startswith(f"{quiet}.") and value.startswith(f"{loud}.")):
-            return code.span(statement)
-        if target.endswith(".data") and value.endswith(".data") and diagnosis.has_run(statement):
-            return code.span(statement)
     return None
 
 

@@ -197,36 +197,6 @@ def axes_left_as_they_are(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def written_into_nothing(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`table[:0] = row` for `table[:, 0] = row`: by the numbers that are written there the slice is always empty."""
-    for op in diagnosis.ops_named(("setitem",)):
-        node, given = diagnosis.code.at(op.span), diagnosis.input_of(op)
-        if not isinstance(node, ast.Subscript) or given is None:
-            continue
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        empty = next((part for part in parts if isinstance(part, ast.Slice) and _is_empty(part)), None)
-        if empty is not None:
-            name, end = diagnosis.code.short(node.value), ast.unparse(empty.upper) if empty.upper is not None else ""
-            is_column = empty is node.slice and empty.lower is None and len(given.shape) > 1
-            yield diagnosis.warning(
-                "written_into_nothing",
-                op,
-                tensors=op.outputs[:1],
-                name=name,
-                code=diagnosis.code.short(node),
-                end=end,
-                right=f"{name}[:, {end}]",
-                is_column=str(int(is_column)),
-            )
-
-
-def _is_empty(part: ast.Slice) -> bool:
-    """Whether a slice ends where it begins, or before that, as it is written."""
-    begin = part.lower.value if isinstance(part.lower, ast.Constant) else None if part.lower is not None else 0
-    end = part.upper.value if isinstance(part.upper, ast.Constant) else None
-    return part.step is None and isinstance(begin, int) and isinstance(end, int) and end <= begin
-
-
 def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A result computed from memory that nothing had been written into."""
     blank = {

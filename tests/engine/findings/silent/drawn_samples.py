@@ -1,6 +1,6 @@
 """What `engine/findings/drawn_samples.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import STEP, Mistake
+from tests.engine.findings.mistakes import Mistake
 
 DRAWN = """enc, dec = nn.Linear(4, 2), nn.Linear(2, 4)
 x = torch.randn(6, 4)
@@ -142,22 +142,6 @@ z = Gauss()(mu, logvar)
 kl = (mu.pow(2) + logvar.exp() - logvar - 1).mean() / 2
 (z.pow(2).sum() + kl).backward()
 """, cure=(("rand_like", "randn_like"),)),
-    Mistake("noise_of_another_draw", 8, """net = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
-x = torch.rand(9, 2)
-level = torch.rand(9, 1)
-noisy = x * (1 - level) + level * torch.randn(9, 2)
-F.mse_loss(net(noisy), torch.randn(9, 2)).backward()
-""", cure=(("torch.randn(9, 2)).backward()", "x).backward()"),)),
-    Mistake("noise_of_another_draw", 12, """def spoil(x):
-    e = torch.randn_like(x)
-    return 0.8 * x + 0.6 * e
-net = nn.Linear(4, 4)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(2):
-    clean = torch.rand(6, 4)
-    noise = torch.randn_like(clean)
-    loss = F.mse_loss(net(spoil(clean)), noise)
-""" + STEP, cure=(("spoil(clean)", "0.8 * clean + 0.6 * noise"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("sample_without_gradient", DRAWN.replace("SAMPLE", "rsample")),

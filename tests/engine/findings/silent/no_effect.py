@@ -272,9 +272,6 @@ ended = [False, True, False, True]
 critic = nn.Linear(1, 1)
 F.mse_loss(critic(torch.ones(4, 1))[:, 0], torch.tensor(returns(rewards, ended))).backward()
 """, cures=(("for reward in reversed(rewards)", "for reward, end in zip(rewards, ended)"), ("False, True]", "False]"))),
-    Mistake("never_used", 5, SCHEDULED, cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),)),
-    Mistake("never_used", 5, SCHEDULED + "    print(sched.get_last_lr())\n", cure=(("    opt.step()\n", "    opt.step()\n    sched.step()\n"),), says={"is_asked": "1"}),
-    Mistake("never_used", 10, "import io\n" + SCHEDULED.replace("sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1)", "file = io.BytesIO()\ntorch.save(net.state_dict(), file)\nfile.seek(0)\nagain = nn.Linear(3, 2)\nstate = torch.load(file)\nagain(torch.ones(1, 3))"), cure=(("again(torch.ones(1, 3))", "again.load_state_dict(state)"),)),
     Mistake("plus_without_effect", 5, """h = torch.tensor(0.1)
 slope = (torch.sin(1 + h) - torch.sin(1 - h)) / (h++2)
 """, cure=(("++", "**"),)),

@@ -23,23 +23,6 @@ for i in range(3):
 """
 
 MISTAKES: tuple[Mistake, ...] = (
-    Mistake("parameters_of_one_memory", 10, """there, back = nn.Linear(6, 3, bias=False), nn.Linear(3, 6)
-back.weight.data = there.weight.data.t()
-opt = torch.optim.Adam([*there.parameters(), *back.parameters()], lr=0.01)
-x = torch.rand(8, 6)
-for i in range(3):
-    loss = F.mse_loss(back(there(x)), x)
-    opt.zero_grad(); loss.backward(); opt.step()
-""", cures=(("back.weight.data = there.weight.data.t()", "back.weight.data = there.weight.data.t().clone()"), (" = there.weight.data.t()", ".copy_(there.weight.data.t())")), says={"is_turned": "1"}),
-    Mistake("parameters_of_one_memory", 11, """words, head = nn.Embedding(9, 4), nn.Linear(4, 9)
-head.weight = nn.Parameter(words.weight.data)
-opt = torch.optim.SGD([*words.parameters(), *head.parameters()], lr=0.1)
-x = torch.randint(0, 9, (20,))
-for i in range(3):
-    opt.zero_grad()
-    F.cross_entropy(head(words(x[:-1])), x[1:]).backward()
-    opt.step()
-""", cure=(("nn.Parameter(words.weight.data)", "words.weight"), ("*head.parameters()", "head.bias")), says={"first": "words.weight", "is_turned": "0"}),
     Mistake("model_without_optimizer", 7, PAIR + "opt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED, says={"model": "encoder", "trained": "decoder", "optimizer": "opt", "count": "2", "passes": "3"}),
     Mistake("model_without_optimizer", 8, """x, y = torch.randn(6, 3), torch.randn(6, 1)
 body = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
@@ -269,13 +252,6 @@ RIGHT: tuple[tuple[str, str], ...] = (
 model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
 opt = torch.optim.SGD(list(model.parameters())[:-2], lr=0.1)
 """ + LOOP),
-    # parts of one memory, each with numbers of its own
-    ("parameters_of_one_memory", """whole = torch.randn(8)
-a, b = nn.Parameter(whole[:4]), nn.Parameter(whole[4:])
-opt = torch.optim.SGD([a, b], lr=0.1)
-for i in range(3):
-    opt.zero_grad(); ((a - 1).pow(2) + (b + 1).pow(2)).sum().backward(); opt.step()
-"""),
     ("not_in_optimizer", TRAIN.replace("model.parameters()", "model[2].parameters()") + LOOP),
     ("not_in_optimizer", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
     # trained before its head is replaced; what the new one lacks is another optimizer's work

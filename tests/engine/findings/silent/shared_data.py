@@ -108,23 +108,6 @@ for epoch in range(12):
     F.mse_loss(net(xb), yb).backward()
     opt.step()
 """, says={"name": "x", "view": "xb"}, mends=True),
-    Mistake("drawn_again", 8, """net = nn.Linear(3, 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-data = torch.randn(50, 3)
-def batch():
-    torch.manual_seed(7)
-    return data[torch.randint(0, 50, (8,))]
-for _ in range(4):
-    loss = net(batch()).pow(2).mean()
-""" + STEP, cure=(("    torch.manual_seed(7)\n", ""),)),
-    Mistake("drawn_again", 7, """net = nn.Linear(3, 1)
-opt = torch.optim.Adam(net.parameters())
-for epoch in range(4):
-    torch.manual_seed(0)
-    noisy = torch.ones(6, 3) + torch.randn(6, 3)
-    loss = F.mse_loss(net(noisy), torch.zeros(6, 1))
-""" + STEP, cure=(("manual_seed(0)", "manual_seed(epoch)"),)),
-    Mistake("drawn_again", 9, NOISY, cure=(("manual_seed(5)", "manual_seed(i)"),)),
     Mistake("row_matched_with_itself", 7, """net = nn.Linear(4, 3)
 z = F.normalize(net(torch.randn(6, 4)), dim=1)
 similar = z @ z.T / 0.1
@@ -230,15 +213,6 @@ for _ in range(3):
     pos = torch.exp((a * b).sum(-1) / 0.5).repeat(2)
     loss = -torch.log(pos / (sim.sum(1) - 7.389)).mean()
 {STEP}"""),
-    ("drawn_again", """net, x = nn.Linear(2, 1), torch.randn(512, 2)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-def main():
-    torch.manual_seed(0)
-    for _ in range(4):
-        rows = x[torch.randperm(512)[:16]]
-        opt.zero_grad(); net(rows).pow(2).mean().backward(); opt.step()
-main()
-"""),
     ("changed_by_reading", SGD + """for epoch in range(2):
     xb, yb = x[0:4].clone(), y[0:4]
     xb += 0.1 * torch.randn(4, 2)

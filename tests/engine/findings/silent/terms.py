@@ -311,28 +311,6 @@ print(loss.item())
 """, cure=(
         ("masked_fill(~mask, 0)", "masked_fill(~mask, float(\"-inf\"))"),
     )),
-    Mistake("focal_of_mean", 7, """net = nn.Linear(3, 2)
-x, y = torch.randn(10, 3), torch.randint(0, 2, (10,))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-ce = F.cross_entropy(net(x), y)
-p = torch.exp(-ce)
-loss = (1 - p) ** 2 * ce
-loss.mean().backward(); opt.step()
-""", cure=(
-        ("net(x), y)", "net(x), y, reduction='none')"),
-        ("(1 - p) ** 2 * ce", "ce"),
-    )),
-    Mistake("focal_of_mean", 6, """class Focal(nn.Module):
-    def forward(self, scores, wanted):
-        bce = F.binary_cross_entropy_with_logits(scores, wanted)
-        return 0.25 * (1 - torch.exp(-bce)).pow(2) * bce
-net = nn.Linear(3, 1)
-x, y = torch.randn(10, 3), torch.rand(10, 1).round()
-Focal()(net(x), y).backward()
-torch.optim.SGD(net.parameters(), lr=0.1).step()
-""", cure=(
-        ("(scores, wanted)\n", "(scores, wanted, reduction='sum')\n"),
-    )),
     Mistake("term_trains_nothing", 10, """make, judge = nn.Linear(3, 4), nn.Linear(4, 1)
 m_opt, j_opt = torch.optim.Adam(make.parameters()), torch.optim.Adam(judge.parameters())
 x, real = torch.randn(6, 3), torch.randn(6, 4)
@@ -360,24 +338,6 @@ for x in torch.randn(4, 5, 3):
     (probe(seen) - 1).square().mean().backward()
     late.step()
 """, cures=(("    probe.zero_grad()\n", ""), ("+ probe(seen)", "+ probe(h)"))),
-    Mistake("overlap_made_small", 8, """net, x = nn.Linear(4, 6), torch.randn(5, 4)
-t = (torch.rand(5, 6) > 0.5).float()
-def overlap(p):
-    both = (p * t).sum()
-    return 2 * both / (p.sum() + t.sum() + 1)
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for _ in range(3):
-    loss = overlap(torch.sigmoid(net(x)))
-""" + STEP, cure=(("loss = overlap", "loss = 1 - overlap"),)),
-    Mistake("overlap_made_small", 10, """seg, x = nn.Conv2d(1, 1, 3, padding=1), torch.rand(3, 1, 6, 6)
-mask = (x > 0.5).float()
-opt = torch.optim.Adam(seg.parameters())
-for _ in range(2):
-    p = seg(x).sigmoid()
-    shared = (p * mask).sum((1, 2, 3))
-    iou = shared / (p.sum((1, 2, 3)) + mask.sum((1, 2, 3)) - shared + 1e-6)
-    loss = iou.mean()
-""" + STEP, cure=(("loss = iou.mean()", "loss = -iou.mean().log()"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("targets_out_of_reach", REGRESSION.replace("SCALE", "* 0.9")),

@@ -1,6 +1,6 @@
 """What `engine/findings/unheld.py` finds, and right programs near to it."""
 
-from tests.engine.findings.mistakes import LOOP, STEP, Mistake
+from tests.engine.findings.mistakes import LOOP, Mistake
 
 OWN = "class Line(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = {weight}\n        self.b = nn.Parameter(torch.zeros(1))\n    def forward(self, x):\n        return x @ self.w + self.b\nmodel = Line()\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\nx, y = torch.randn(4, 2), torch.randn(4, 1)\n"
 
@@ -348,42 +348,6 @@ print(loss.item())
         ("SGD([b1", "SGD([W1, b1"),
         ("retain_graph=True", ""),
     )),
-    Mistake("one_memory_for_two", 5, """student = nn.Linear(4, 3)
-teacher = student
-opt = torch.optim.SGD(student.parameters(), lr=0.1)
-x, y = torch.randn(8, 4), torch.randint(3, (8,))
-for _ in range(3):
-    with torch.no_grad():
-        aim = teacher(x).softmax(1)
-    scores = student(x)
-    loss = F.cross_entropy(scores, y) + F.kl_div(scores.log_softmax(1), aim, reduction="batchmean")
-""" + STEP, cure=(("teacher = student", "teacher = nn.Linear(4, 3)"),)),
-    Mistake("one_memory_for_two", 6, """fast, slow = nn.Linear(3, 2), nn.Linear(3, 2)
-for a, b in zip(slow.parameters(), fast.parameters()):
-    a.data = b.data
-opt = torch.optim.Adam(fast.parameters())
-for _ in range(4):
-    now, later, reward = torch.randn(5, 3), torch.randn(5, 3), torch.randn(5)
-    with torch.no_grad():
-        target = reward + 0.9 * slow(later).amax(1)
-    loss = F.mse_loss(fast(now)[:, 0], target)
-""" + STEP, cure=(("a.data = b.data", "a.data = b.data.clone()"),)),
-    Mistake("one_memory_for_two", 8, """class Twins(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.online = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 3))
-        self.target = self.online
-        self.head = nn.Linear(3, 3)
-    def forward(self, x, y):
-        with torch.no_grad():
-            aim = self.target(y)
-        return 1 - F.cosine_similarity(self.head(self.online(x)), aim).mean()
-twins = Twins()
-opt = torch.optim.Adam(twins.parameters())
-x = torch.randn(8, 4)
-for _ in range(3):
-    loss = twins(x, x + 0.1)
-""" + STEP, cure=(("self.target = self.online", "self.target = nn.Linear(4, 3)"),)),
 )  # fmt: skip
 RIGHT: tuple[tuple[str, str], ...] = (
     ("tensor_not_parameter", OWN.format(weight="nn.Parameter(torch.randn(2, 1))") + LOOP),
@@ -443,39 +407,6 @@ for _ in range(3):
     opt.zero_grad(); loss.backward(); opt.step()
     print(loss.item())
 """),
-    ("one_memory_for_two", """body = nn.Linear(4, 3)
-warm = torch.optim.SGD(body.parameters(), lr=0.1)
-for _ in range(3):
-    loss = body(torch.randn(2, 4)).pow(2).mean()
-    warm.zero_grad(); loss.backward(); warm.step()
-class Kept(nn.Module):
-    def __init__(self, body):
-        super().__init__()
-        self.body = body
-    def forward(self, x):
-        with torch.no_grad():
-            return self.body(x)
-model = nn.Sequential(Kept(body), nn.Linear(3, 1))
-opt = torch.optim.SGD(model[1].parameters(), lr=0.1)
-for _ in range(3):
-    loss = model(torch.randn(2, 4)).pow(2).mean()
-    opt.zero_grad(); loss.backward(); opt.step()
-"""),
-    ("one_memory_for_two", """class Agent(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.actor = nn.Sequential(nn.Linear(4, 2), nn.LogSoftmax(-1))
-    def score(self, s, a):
-        return self.actor(s).gather(1, a)
-agent = Agent()
-opt = torch.optim.Adam(agent.parameters())
-for _ in range(2):
-    s = torch.randn(6, 4)
-    with torch.no_grad():
-        a = agent.actor(s).exp().multinomial(1)
-    loss = -agent.score(s, a).mean()
-"""
-        + STEP),
     # points at which a model is differentiated
     ("parameter_behind_op", """net = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.1)

@@ -54,7 +54,6 @@ CAUSES = {
         *("loss_negated", "closure_adds_up", "step_without_zero_grad"),
     ),
     "targets_too_far": ("steps_too_short", "scheduled_", "loss_broadcast"),
-    "copied_onto_itself": (),
     "fed_and_never_moved": ("modules_in_plain_list",),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "grad_none_non_leaf": ("leaf_rebound", "leaf_made_non_leaf"),
